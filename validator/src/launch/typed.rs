@@ -8,7 +8,7 @@
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert};
 
-use super::uses::{Role, Usage};
+use super::uses::{Field, Role, Usage};
 use super::values::{Kind, Random, BOUNDARIES};
 
 /// Indices into what has no known length stay below this.
@@ -163,13 +163,25 @@ impl Typed {
             return Some(u64::from(turns(usage.unit(), at)));
         }
         if usage.is(Role::Guard) {
-            return Some(self.guard(place, turn));
+            let guard = self.guard(place, turn);
+            let by = u64::from(usage.quotient());
+            // What invocations' numbers are compared with is a quotient of it. One of zero stops them all.
+            return Some(if guard < by { guard.saturating_mul(by) } else { guard });
         }
         if usage.is(Role::Shift) && usage.is(Role::Packed) {
             return Some(self.packed_shifts(turn));
         }
+        // What is such fields is seldom a number as a whole, too.
+        let has_fields = usage.index_fields().next().is_some() || usage.compared_fields().len() > 0;
+        if usage.is(Role::Packed) && has_fields && (turn + 1) % OTHER_EVERY != 0 {
+            return Some(fields(usage, place, turn));
+        }
         if usage.is(Role::PartOfIndex) {
             let part = 1 + at % (PART_LIMIT - 1);
+            if usage.quotient() > 1 && turn % 2 == 1 {
+                // Of whole ones, mostly.
+                return Some(u64::from(part * usage.quotient() + (at / 3) % 3));
+            }
             // The other half of the word may be another offset.
             let is_both = usage.is(Role::Packed) && usage.width == 4 && turn % 2 == 1;
             return Some(u64::from(if is_both { part << 16 | part } else { part }));
@@ -180,14 +192,11 @@ impl Typed {
         if usage.is(Role::Reciprocal) && !is_special {
             return Some(0);
         }
+        if usage.is(Role::Entry) && (usage.constants().len() == 0 || at % 3 == 0) {
+            return Some(entry(place, turn));
+        }
         if usage.is(Role::Packed) {
-            let byte = |part: u32| {
-                place.wrapping_mul(4).wrapping_add(part).wrapping_mul(29).wrapping_add(turn + 7) % 251
-            };
-            let bytes = (0..u32::from(usage.width)).rev();
-            let word = bytes.fold(0, |word, part| word << 8 | u64::from(byte(part)));
-            let number = u64::from(1 + at % PART_LIMIT);
-            return Some(usage.index_fields().fold(word, |word, field| field.put(word, number)));
+            return Some(fields(usage, place, turn));
         }
         self.integer(usage, (place, turn), random)
     }
@@ -204,8 +213,11 @@ impl Typed {
     }
 
     /// How many there are in one dimension. Where all invocations are told apart by what remains of a division, there
-    /// are many.
+    /// are many, or so many that it counts whether they are taken for a negative number.
     fn size(&self, rank: u32, at: u32) -> u32 {
+        if layout_of(self.kind) % 4 == 3 && at / 5 % 4 == 3 {
+            return 1 << 31 | 1;
+        }
         if layout_of(self.kind) % 4 == 3 {
             let all = self.extent.into_iter().fold(1, u32::saturating_mul);
             return [all.saturating_add(1), 1, 2, all, DIMENSION][at as usize % 5];
@@ -311,6 +323,30 @@ impl Typed {
             },
         })
     }
+}
+
+/// A word of small numbers: bytes, but for fields of which more is known.
+fn fields(usage: &Usage, place: u32, turn: u32) -> u64 {
+    let at = place.wrapping_add(turn);
+    let byte =
+        |part: u32| place.wrapping_mul(4).wrapping_add(part).wrapping_mul(29).wrapping_add(turn + 7) % 251;
+    let bytes = (0..u32::from(usage.width)).rev();
+    let word = bytes.fold(0, |word, part| word << 8 | u64::from(byte(part)));
+    let number = u64::from(1 + at % PART_LIMIT);
+    let word = usage.index_fields().fold(word, |word, field| field.put(word, number));
+    // Next to constants is where comparisons flip. The last of several for one field counts.
+    let mut compared: Vec<(Field, u64)> = usage.compared_fields().collect();
+    let first = at as usize % compared.len().max(1);
+    compared.rotate_left(first);
+    compared.into_iter().zip(0..).fold(word, |word, ((field, constant), number)| {
+        let apart = u64::from(at.wrapping_mul(number + 2) / 2 % 5);
+        field.put(word, constant.wrapping_add(apart).wrapping_sub(2))
+    })
+}
+
+/// Bits of which any are an entry of a table: in time, every entry is met, whichever places are read.
+fn entry(place: u32, turn: u32) -> u64 {
+    Random::new(u64::from(turn) << 32 | u64::from(place)).next()
 }
 
 /// The bound of a loop that takes so much a turn: whole turns in most cases, or a part of one.

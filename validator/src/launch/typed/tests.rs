@@ -134,3 +134,56 @@ fn comparisons_with_constants_flip() {
     let values: Vec<f64> = all(&usage, Kind::Distinct).iter().map(|bits| decoded(*bits, 4)).collect();
     assert!([1.5, 2.0, 2.5].iter().all(|value| values.contains(value)));
 }
+
+#[test]
+fn entries_of_tables_are_met_all_over() {
+    let usage = used(1, &[Role::Integer, Role::Packed, Role::Entry]);
+    let mut values: Vec<u64> = KINDS.iter().flat_map(|kind| all(&usage, *kind)).collect();
+    values.sort_unstable();
+    values.dedup_by_key(|value| *value as u8);
+    // Of 512 random ones, 35 of 256 are missing.
+    assert!(values.len() > 200, "{}", values.len());
+    // Parts of indices that may leave what they index stay small.
+    let usage = used(1, &[Role::PartOfIndex, Role::Entry]);
+    assert!(KINDS.iter().all(|kind| all(&usage, *kind).iter().all(|part| *part < 8)));
+}
+
+#[test]
+fn what_is_divided_is_whole_ones_in_many_inputs() {
+    let mut usage = used(4, &[Role::PartOfIndex]);
+    usage.set_quotient(256);
+    let quotients = |kind| -> Vec<u64> { all(&usage, kind).iter().map(|value| value / 256).collect() };
+    assert!(quotients(Kind::Distinct).iter().all(|quotient| *quotient == 0));
+    assert!(quotients(Kind::Boundary(0)).iter().all(|quotient| (1..8).contains(quotient)));
+    let mut usage = used(4, &[Role::Guard]);
+    usage.set_quotient(16);
+    assert!(all(&usage, Kind::Distinct).iter().all(|bound| *bound == 7 * 16));
+    assert!(all(&usage, Kind::Boundary(0)).iter().all(|bound| *bound == 17));
+}
+
+#[test]
+fn fields_of_words_are_near_what_they_are_compared_with_and_indices() {
+    let mut biased = Usage::default();
+    biased.compare(0x8000);
+    let mut usage = used(4, &[Role::Packed, Role::PartOfIndex]);
+    for first in [0, 16] {
+        usage.compare_field(Field { first, bits: 16 }, &biased);
+    }
+    let near = |half: u64| (0x7ffe..=0x8002).contains(&half);
+    let words = all(&usage, Kind::Distinct);
+    assert!(words.iter().all(|word| near(word >> 16) && near(word & 0xffff)));
+    assert!(words.iter().any(|word| word >> 16 > word & 0xffff));
+    // They may be used as a whole, as well.
+    assert!(all(&usage, Kind::Boundary(2)).iter().all(|word| *word < 8 || word >> 16 < 8));
+    let mut usage = used(4, &[Role::Packed, Role::PartOfIndex]);
+    usage.set_index_field(Field { first: 4, bits: 28 });
+    assert!(all(&usage, Kind::Distinct).iter().all(|word| (1..=8).contains(&(word >> 4))));
+    assert!(all(&usage, Kind::Distinct).iter().any(|word| word & 0xf > 8));
+}
+
+#[test]
+fn sizes_are_taken_for_negative_numbers_in_some_inputs() {
+    let usage = used(4, &[Role::Divisor]);
+    let large = |kind| all(&usage, kind).iter().filter(|size| **size > 1 << 31).count();
+    assert_eq!(KINDS.map(large), [0, 0, 0, 15, 0, 0, 15, 0]);
+}
