@@ -254,9 +254,9 @@ fn what_is_within_a_table_by_itself_is_an_entry_of_it() {
         "%i = OpBitFieldUExtract %uint %a %x %u1",
         "%h = OpShiftRightLogical %uint %a %u16
          %g = OpShiftRightLogical %uint %h %u4
-         %f = OpUDiv %uint %g %half
+         %k = OpUDiv %uint %g %half
          %m = OpBitwiseAnd %uint %b %u1
-         %i = OpBitwiseOr %uint %m %f",
+         %i = OpBitwiseOr %uint %m %k",
     ];
     for code in entries {
         let a = found(code, 0);
