@@ -8,7 +8,7 @@
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert};
 
-use super::uses::{Role, Usage};
+use super::uses::{Field, Role, Usage};
 use super::values::{Kind, Random, BOUNDARIES};
 
 /// Indices into what has no known length stay below this.
@@ -163,13 +163,25 @@ impl Typed {
             return Some(u64::from(turns(usage.unit(), at)));
         }
         if usage.is(Role::Guard) {
-            return Some(self.guard(place, turn));
+            let guard = self.guard(place, turn);
+            let by = u64::from(usage.quotient());
+            // What invocations' numbers are compared with is a quotient of it. One of zero stops them all.
+            return Some(if guard < by { guard.saturating_mul(by) } else { guard });
         }
         if usage.is(Role::Shift) && usage.is(Role::Packed) {
             return Some(self.packed_shifts(turn));
         }
+        // What is such fields is seldom a number as a whole, too.
+        let has_fields = usage.index_fields().next().is_some() || usage.compared_fields().len() > 0;
+        if usage.is(Role::Packed) && has_fields && (turn + 1) % OTHER_EVERY != 0 {
+            return Some(fields(usage, place, turn));
+        }
         if usage.is(Role::PartOfIndex) {
             let part = 1 + at % (PART_LIMIT - 1);
+            if usage.quotient() > 1 && turn % 2 == 1 {
+                // Of whole ones, mostly.
+                return Some(u64::from(part * usage.quotient() + (at / 3) % 3));
+            }
             // The other half of the word may be another offset.
             let is_both = usage.is(Role::Packed) && usage.width == 4 && turn % 2 == 1;
             return Some(u64::from(if is_both { part << 16 | part } else { part }));
@@ -180,14 +192,11 @@ impl Typed {
         if usage.is(Role::Reciprocal) && !is_special {
             return Some(0);
         }
+        if usage.is(Role::Entry) && (usage.constants().len() == 0 || at % 3 == 0) {
+            return Some(entry(place, turn));
+        }
         if usage.is(Role::Packed) {
-            let byte = |part: u32| {
-                place.wrapping_mul(4).wrapping_add(part).wrapping_mul(29).wrapping_add(turn + 7) % 251
-            };
-            let bytes = (0..u32::from(usage.width)).rev();
-            let word = bytes.fold(0, |word, part| word << 8 | u64::from(byte(part)));
-            let number = u64::from(1 + at % PART_LIMIT);
-            return Some(usage.index_fields().fold(word, |word, field| field.put(word, number)));
+            return Some(fields(usage, place, turn));
         }
         self.integer(usage, (place, turn), random)
     }
@@ -204,8 +213,11 @@ impl Typed {
     }
 
     /// How many there are in one dimension. Where all invocations are told apart by what remains of a division, there
-    /// are many.
+    /// are many, or so many that it counts whether they are taken for a negative number.
     fn size(&self, rank: u32, at: u32) -> u32 {
+        if layout_of(self.kind) % 4 == 3 && at / 5 % 4 == 3 {
+            return 1 << 31 | 1;
+        }
         if layout_of(self.kind) % 4 == 3 {
             let all = self.extent.into_iter().fold(1, u32::saturating_mul);
             return [all.saturating_add(1), 1, 2, all, DIMENSION][at as usize % 5];
@@ -313,6 +325,30 @@ impl Typed {
     }
 }
 
+/// A word of small numbers: bytes, but for fields of which more is known.
+fn fields(usage: &Usage, place: u32, turn: u32) -> u64 {
+    let at = place.wrapping_add(turn);
+    let byte =
+        |part: u32| place.wrapping_mul(4).wrapping_add(part).wrapping_mul(29).wrapping_add(turn + 7) % 251;
+    let bytes = (0..u32::from(usage.width)).rev();
+    let word = bytes.fold(0, |word, part| word << 8 | u64::from(byte(part)));
+    let number = u64::from(1 + at % PART_LIMIT);
+    let word = usage.index_fields().fold(word, |word, field| field.put(word, number));
+    // Next to constants is where comparisons flip. The last of several for one field counts.
+    let mut compared: Vec<(Field, u64)> = usage.compared_fields().collect();
+    let first = at as usize % compared.len().max(1);
+    compared.rotate_left(first);
+    compared.into_iter().zip(0..).fold(word, |word, ((field, constant), number)| {
+        let apart = u64::from(at.wrapping_mul(number + 2) / 2 % 5);
+        field.put(word, constant.wrapping_add(apart).wrapping_sub(2))
+    })
+}
+
+/// Bits of which any are an entry of a table: in time, every entry is met, whichever places are read.
+fn entry(place: u32, turn: u32) -> u64 {
+    Random::new(u64::from(turn) << 32 | u64::from(place)).next()
+}
+
 /// The bound of a loop that takes so much a turn: whole turns in most cases, or a part of one.
 fn turns(unit: u32, at: u32) -> u32 {
     let whole = TURNS[at as usize % TURNS.len()].saturating_mul(unit);
@@ -367,141 +403,4 @@ fn decoded(bits: u64, width: u8) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn used(width: u8, roles: &[Role]) -> Usage {
-        let mut usage = Usage::default().with_width(width);
-        for role in roles {
-            usage.set(*role);
-        }
-        usage
-    }
-
-    fn all(usage: &Usage, kind: Kind) -> Vec<u64> {
-        let mut random = Random::new(7);
-        let typed = Typed::new(kind, [8, 1, 1], true, std::iter::once(usage));
-        (0..64).filter_map(|place| typed.value(usage, Place { place, rank: 0 }, &mut random)).collect()
-    }
-
-    const KINDS: [Kind; 8] = [
-        Kind::Distinct,
-        Kind::Boundary(0),
-        Kind::Boundary(1),
-        Kind::Boundary(2),
-        Kind::Boundary(3),
-        Kind::Boundary(4),
-        Kind::Random(3),
-        Kind::Random(5),
-    ];
-
-    #[test]
-    fn parts_of_coordinates_are_of_their_unit_or_texels_or_ordinary() {
-        let usage = used(4, &[Role::Float, Role::PartOfCoordinate]);
-        let of = |kind| -> Vec<f64> {
-            all(&usage, kind).into_iter().map(|bits| f64::from(f32::from_bits(bits as u32))).collect()
-        };
-        assert!(of(Kind::Distinct).iter().all(|value| (0.0..1.0).contains(value)));
-        let texels = of(Kind::Boundary(0));
-        assert!(texels.iter().all(|value| (0.0..4.0).contains(value)));
-        assert!(texels.iter().any(|value| *value > 3.0));
-        assert!(of(Kind::Boundary(1)).iter().any(|value| *value < 0.0));
-    }
-
-    #[test]
-    fn floats_are_never_subnormal_and_distinct_ones_differ() {
-        for width in [2, 4, 8] {
-            for bits in KINDS.iter().flat_map(|kind| all(&used(width, &[Role::Float]), *kind)) {
-                let value = decoded(bits, width);
-                assert!(value == 0.0 || value.is_nan() || value.abs() > 0.000_061, "{value}");
-            }
-            let mut distinct = all(&used(width, &[Role::Float]), Kind::Distinct);
-            distinct.sort_unstable();
-            distinct.dedup();
-            assert_eq!(distinct.len(), 64);
-        }
-    }
-
-    #[test]
-    fn infinities_and_nans_have_inputs_of_their_own() {
-        let finite = |kind| {
-            let bits = all(&used(4, &[Role::Float]), kind);
-            bits.into_iter().all(|bits| decoded(bits, 4).is_finite())
-        };
-        assert_eq!(KINDS.map(finite), [true, true, true, true, false, true, true, true]);
-    }
-
-    #[test]
-    fn indices_stay_within_what_they_index() {
-        let mut usage = used(4, &[Role::Integer]);
-        usage.set_index(Some(3));
-        for kind in KINDS {
-            assert!(all(&usage, kind).iter().all(|index| *index < 3));
-        }
-    }
-
-    #[test]
-    fn indices_to_which_a_constant_is_added_stay_within_what_they_index() {
-        let mut usage = used(4, &[Role::Integer, Role::PartOfIndex]);
-        usage.set_shifted_index(4, -1);
-        let values = all(&usage, Kind::Distinct);
-        assert!(values.iter().all(|value| (1..=4).contains(value)));
-        // What tells whether there is one is met, too.
-        usage.compare(0);
-        let values: Vec<u64> = KINDS.iter().flat_map(|kind| all(&usage, *kind)).collect();
-        assert!(values.contains(&0) && values.iter().all(|value| *value <= 4));
-        // The same words are floats elsewhere.
-        usage.set(Role::Float);
-        let values: Vec<u64> = KINDS.iter().flat_map(|kind| all(&usage, *kind)).collect();
-        assert!(values.contains(&4) && values.contains(&u64::from(0.5_f32.to_bits())));
-    }
-
-    #[test]
-    fn rows_do_not_overlap_and_indices_that_are_multiplied_stay_indices() {
-        let stride = used(4, &[Role::Factor, Role::PartOfIndex]);
-        let turns = {
-            let mut turns = used(4, &[]);
-            turns.set_turns(16);
-            turns
-        };
-        let all_of = [&stride, &turns];
-        let typed = Typed::new(Kind::Distinct, [8, 1, 1], false, all_of.into_iter());
-        let mut row = Row::default();
-        let ranks: Vec<u32> = (0..3).map(|word| row.rank(4 * word, &stride)).collect();
-        assert_eq!((ranks, row.rank(12, &turns), row.rank(20, &turns)), (vec![0, 1, 2], 0, 0));
-        let mut random = Random::new(7);
-        let mut value = |rank| typed.value(&stride, Place { place: 3, rank }, &mut random);
-        assert_eq!([value(0), value(1), value(2)], [Some(1), Some(64), Some(128)]);
-        let mut index = used(4, &[Role::Factor, Role::PartOfIndex]);
-        index.set_index(Some(3));
-        assert!(KINDS.iter().all(|kind| all(&index, *kind).iter().all(|index| *index < 3)));
-    }
-
-    #[test]
-    fn words_of_atomics_are_zero_in_most_inputs() {
-        let usage = used(4, &[Role::Atomic, Role::Integer]);
-        // The others have the usual values.
-        let zeros = KINDS.map(|kind| all(&usage, kind).iter().filter(|word| **word == 0).count());
-        assert_eq!(zeros[..6], [64, 64, 64, 0, 64, 64]);
-        assert!(zeros[6..].iter().all(|zeros| (32..60).contains(zeros)), "{zeros:?}");
-    }
-
-    #[test]
-    fn guards_are_met_from_both_sides_and_loops_run_a_few_turns() {
-        assert!(all(&used(4, &[Role::Guard]), Kind::Distinct).iter().all(|bound| *bound == 7));
-        assert!(all(&used(4, &[Role::Guard]), Kind::Boundary(0)).iter().all(|bound| *bound == 17));
-        assert!(KINDS.iter().all(|kind| all(&used(4, &[Role::Turns]), *kind).iter().all(|turns| *turns < 5)));
-    }
-
-    #[test]
-    fn comparisons_with_constants_flip() {
-        let mut usage = used(4, &[Role::Integer]);
-        usage.compare(40);
-        let values = all(&usage, Kind::Distinct);
-        assert!([39, 40, 41].iter().all(|value| values.contains(value)));
-        let mut usage = used(4, &[Role::Float]);
-        usage.compare(u64::from(2.0_f32.to_bits()));
-        let values: Vec<f64> = all(&usage, Kind::Distinct).iter().map(|bits| decoded(*bits, 4)).collect();
-        assert!([1.5, 2.0, 2.5].iter().all(|value| values.contains(value)));
-    }
-}
+mod tests;

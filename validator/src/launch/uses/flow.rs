@@ -6,6 +6,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::addresses::{constant, Address, Object, Pointers};
 use super::graph::{Graph, Node, Step};
+use super::ranges::{self, Ranges};
 use super::{folded, roles, Role, Usage};
 use crate::ir::{
     AtomicKind, AtomicOp, BuiltIn, CompositeOp, ControlOp, FunctionId, LeafKind, MatrixOp, MemoryOp, Op,
@@ -30,6 +31,9 @@ pub fn places(program: &Program) -> BTreeMap<Object, BTreeMap<u32, Usage>> {
         }
     }
     flow.sizes();
+    let filled = flow.places.iter().filter(|((object, _), _)| ranges::is_filled(program, *object));
+    let filled: Vec<(Node, u8)> = filled.map(|(_, filled)| *filled).collect();
+    std::mem::take(&mut flow.ranges).settle(&mut flow.graph, filled.into_iter());
     flow.graph.propagate();
     let mut found: BTreeMap<Object, BTreeMap<u32, Usage>> = BTreeMap::new();
     for ((object, offset), (node, width)) in std::mem::take(&mut flow.places) {
@@ -44,7 +48,8 @@ pub fn places(program: &Program) -> BTreeMap<Object, BTreeMap<u32, Usage>> {
 /// Builds the graph.
 pub struct Flow<'p> {
     pub program: &'p Program,
-    graph: Graph,
+    pub graph: Graph,
+    pub ranges: Ranges,
     pointers: Pointers,
     /// The first node of each function's registers.
     registers: Vec<Node>,
@@ -77,6 +82,7 @@ impl<'p> Flow<'p> {
         Flow {
             program,
             graph,
+            ranges: Ranges::default(),
             pointers: Pointers::of(program),
             registers,
             places: HashMap::default(),
@@ -104,8 +110,10 @@ impl<'p> Flow<'p> {
 
     /// An operand is an index.
     pub fn index(&mut self, function: u32, operand: Operand, limit: Option<u32>) {
-        if let Some(node) = self.node(function, operand) {
-            self.graph.usage(node).set_index(limit);
+        match (self.node(function, operand), limit) {
+            (Some(node), Some(limit)) => self.ranges.index(node, limit),
+            (Some(node), None) => self.graph.usage(node).set_index(None),
+            (None, _) => {}
         }
     }
 

@@ -19,10 +19,16 @@ pub enum Step {
     Divided(u32),
     /// As an operand of float arithmetic, or rounded to an integer.
     Float,
+    /// With zeros before it.
+    Widened,
     /// Its bits as several narrower values.
     Split,
-    /// Some of its bits.
+    /// These of its bits.
     Field(Field),
+    /// As [`Step::Field`], beside what else is said of the operation.
+    Part(Field),
+    /// Some of its bits, which ones is not known.
+    Bits,
 }
 
 /// The flow of values of a program.
@@ -108,6 +114,11 @@ impl Graph {
         targets.filter(|(_, step)| *step == Step::Copy).map(|(target, _)| *target).collect()
     }
 
+    /// Where the value of a node comes from.
+    pub fn sources(&self, node: Node) -> Vec<(Node, Step)> {
+        self.sources.get(node as usize).cloned().unwrap_or_default()
+    }
+
     /// The nodes that values of `starts` reach.
     pub fn reached(&mut self, starts: impl IntoIterator<Item = Node>) -> Vec<bool> {
         let mut reached = vec![false; self.usages.len()];
@@ -133,14 +144,20 @@ impl Graph {
             if usage.is_unknown() && usage.constants().len() == 0 {
                 continue;
             }
-            for (source, step) in self.sources.get(node as usize).cloned().unwrap_or_default() {
+            for (source, step) in self.sources(node) {
                 let own = self.usage(source);
+                let is_entry = usage.is(Role::Entry) && step != Step::Float && own.set(Role::Entry);
                 let changed = match step {
                     Step::Copy => {
                         let width = own.width;
                         let changed = own.add(&usage);
                         own.width = width;
                         changed
+                    }
+                    Step::Widened => {
+                        // The bits of narrow numbers are no floats of another width.
+                        let usage = usage.clone().without(Role::Float).without(Role::Packed);
+                        own.add(&usage.with_width(own.width))
                     }
                     Step::Arithmetic | Step::Divided(_) | Step::Shifted(_) => {
                         let by = if let Step::Divided(by) = step { by } else { 1 };
@@ -149,6 +166,8 @@ impl Graph {
                         let of_turns =
                             usage.is(Role::Turns) && own.set_turns(usage.unit().saturating_mul(by));
                         let of_guard = usage.is(Role::Guard) && own.set(Role::Guard);
+                        let of_quotient = (indexes || usage.is(Role::Guard))
+                            && own.set_quotient(usage.quotient().saturating_mul(by));
                         // A product that something is divided by is one of sizes.
                         let of_divisor = usage.is(Role::Divisor) && own.set(Role::Divisor);
                         // Several shifts may be packed into a word.
@@ -160,7 +179,8 @@ impl Graph {
                             (Step::Shifted(by), Some(limit)) => own.set_shifted_index(limit, by),
                             _ => false,
                         };
-                        of_index | of_turns | of_guard | of_divisor | of_shift | of_packed | of_shifted
+                        let of_size = of_turns | of_guard | of_quotient | of_divisor;
+                        of_index | of_size | of_shift | of_packed | of_shifted
                     }
                     Step::Float => {
                         let places =
@@ -174,10 +194,12 @@ impl Graph {
                         let of_whole = indexes && own.set_index_field(field);
                         let of_parts = usage.index_fields().filter_map(|part| part.of(field));
                         let of_parts = of_parts.fold(false, |known, part| own.set_index_field(part) | known);
-                        of_whole | of_parts
+                        of_whole | of_parts | own.compare_field(field, &usage)
                     }
+                    Step::Part(field) => own.compare_field(field, &usage),
+                    Step::Bits => false,
                 };
-                if changed {
+                if changed | is_entry {
                     open.push(source);
                 }
             }

@@ -8,13 +8,14 @@
 mod addresses;
 mod flow;
 mod graph;
+mod ranges;
 mod roles;
 mod usage;
 
 use std::collections::BTreeMap;
 
 use addresses::{Address, Object};
-pub use usage::{Role, Usage};
+pub use usage::{Field, Role, Usage};
 
 use super::Slot;
 use crate::event::StorageClass;
@@ -67,6 +68,18 @@ impl MemoryUses {
             self.places.entry(*offset).or_default().add(usage);
         }
     }
+
+    /// Any value stays an entry of a table that was one so far: the module before is defined on all of them.
+    fn keep_entries(&mut self, so_far: &MemoryUses) {
+        for (offset, usage) in &mut self.places {
+            let was_free = so_far.places.get(offset).is_some_and(|before| {
+                before.is(Role::Entry) && !before.is(Role::Index) && !before.is(Role::PartOfIndex)
+            });
+            if was_free {
+                *usage = usage.clone().without(Role::Index).without(Role::PartOfIndex);
+            }
+        }
+    }
 }
 
 /// What all memory that the host fills is used as, by either of two programs.
@@ -87,7 +100,12 @@ impl Uses {
         let mut uses = Uses::default();
         uses.add(before, true);
         if let Some(after) = after {
+            let so_far = uses.clone();
             uses.add(after, false);
+            uses.push.keep_entries(&so_far.push);
+            for (slot, own) in &so_far.slots {
+                uses.slots.entry(*slot).or_default().keep_entries(own);
+            }
         }
         uses
     }

@@ -36,7 +36,17 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
             }
             ConvertOp::UConvert | ConvertOp::SConvert => {
                 flow.role(function, *a, *count, Role::Integer);
-                flow.flow(function, *a, *dst, *count, Step::Arithmetic);
+                let is_widened = *op == ConvertOp::UConvert && from < to;
+                flow.flow(
+                    function,
+                    *a,
+                    *dst,
+                    *count,
+                    if is_widened { Step::Widened } else { Step::Arithmetic },
+                );
+                if to < from {
+                    flow.narrow(function, *dst, *count, (*to).into());
+                }
             }
             ConvertOp::Bitcast => bitcast(flow, function, [*from, *to], (*a, *dst, *count)),
         },
@@ -46,11 +56,14 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
                 flow.flow(function, operand, *dst, *count, Step::Arithmetic);
             }
         }
-        Op::BitField(BitFieldOp::Extract { base, dst, count, offset, bits, .. }) => {
+        Op::BitField(BitFieldOp::Extract { base, dst, count, signed, offset, bits, .. }) => {
             flow.role(function, *base, *count, Role::Packed);
             let part = |operand| u8::try_from(super::addresses::constant(flow.program, operand)?).ok();
-            if let (Some(first), Some(bits)) = (part(*offset), part(*bits)) {
-                flow.flow(function, *base, *dst, *count, Step::Field(Field { first, bits }));
+            let (first, bits) = (part(*offset), part(*bits));
+            let field = first.zip(bits).map(|(first, bits)| Step::Field(Field { first, bits }));
+            flow.flow(function, *base, *dst, *count, field.unwrap_or(Step::Bits));
+            if let (Some(bits), false) = (bits, *signed) {
+                flow.narrow(function, *dst, *count, bits.into());
             }
         }
         Op::IntegerDot(dot) => {
@@ -163,45 +176,64 @@ fn of_binary(
                 flow.flow(function, b, dst, count, Step::Float);
             }
         }
-        BinaryKind::IntegerDivision | BinaryKind::Other => match op {
-            BinaryOp::LogicalEqual
-            | BinaryOp::LogicalNotEqual
-            | BinaryOp::LogicalOr
-            | BinaryOp::LogicalAnd
-            | BinaryOp::PtrEqual
-            | BinaryOp::PtrNotEqual => {}
-            _ if op.compares_integers() => {
-                flow.role(function, a, count, Role::Integer);
-                flow.role(function, b, count, Role::Integer);
-                flow.compare(function, [a, b], count);
-            }
-            BinaryOp::ShiftRightLogical | BinaryOp::ShiftRightArithmetic if is_field_shift(flow, b) => {
+        BinaryKind::IntegerDivision | BinaryKind::Other => {
+            of_integers(flow, function, op, [a, b], (dst, count))
+        }
+    }
+}
+
+fn of_integers(
+    flow: &mut Flow<'_>,
+    function: u32,
+    op: BinaryOp,
+    [a, b]: [Operand; 2],
+    (dst, count): (u32, u32),
+) {
+    flow.computed(function, op, [a, b], (dst, count));
+    if let Some(by) = remainder(flow, op, b) {
+        flow.quotient(function, a, count, by);
+    }
+    if let Some(field) = field(flow, op, b) {
+        flow.flow(function, a, dst, count, Step::Part(field));
+    }
+    match op {
+        BinaryOp::LogicalEqual
+        | BinaryOp::LogicalNotEqual
+        | BinaryOp::LogicalOr
+        | BinaryOp::LogicalAnd
+        | BinaryOp::PtrEqual
+        | BinaryOp::PtrNotEqual => {}
+        _ if op.compares_integers() => {
+            flow.role(function, a, count, Role::Integer);
+            flow.role(function, b, count, Role::Integer);
+            flow.compare(function, [a, b], count);
+        }
+        BinaryOp::ShiftRightLogical | BinaryOp::ShiftRightArithmetic if is_field_shift(flow, b) => {
+            flow.role(function, a, count, Role::Packed);
+            let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
+            flow.flow(function, a, dst, count, step);
+        }
+        _ => {
+            flow.role(function, a, count, Role::Integer);
+            flow.role(function, b, count, Role::Integer);
+            let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
+            let shifted = |operand: Operand| added(flow, op, operand).map(Step::Shifted);
+            let (of_a, of_b) = (shifted(b).unwrap_or(step), shifted(a).filter(|_| op == BinaryOp::IAdd));
+            flow.flow(function, a, dst, count, of_a);
+            flow.flow(function, b, dst, count, of_b.unwrap_or(Step::Arithmetic));
+            if is_field_mask(flow, op, b) {
                 flow.role(function, a, count, Role::Packed);
-                let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
-                flow.flow(function, a, dst, count, step);
             }
-            _ => {
-                flow.role(function, a, count, Role::Integer);
-                flow.role(function, b, count, Role::Integer);
-                let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
-                let shifted = |operand: Operand| added(flow, op, operand).map(Step::Shifted);
-                let (of_a, of_b) = (shifted(b).unwrap_or(step), shifted(a).filter(|_| op == BinaryOp::IAdd));
-                flow.flow(function, a, dst, count, of_a);
-                flow.flow(function, b, dst, count, of_b.unwrap_or(Step::Arithmetic));
-                if is_field_mask(flow, op, b) {
-                    flow.role(function, a, count, Role::Packed);
-                }
-                let [of_a, of_b] = parts(op);
-                of_a.into_iter().for_each(|role| flow.role(function, a, count, role));
-                of_b.into_iter().for_each(|role| flow.role(function, b, count, role));
-                if op == BinaryOp::IAdd || op == BinaryOp::ISub {
-                    flow.step(function, [a, b], dst);
-                }
-                if op == BinaryOp::IAdd {
-                    flow.step(function, [b, a], dst);
-                }
+            let [of_a, of_b] = parts(op);
+            of_a.into_iter().for_each(|role| flow.role(function, a, count, role));
+            of_b.into_iter().for_each(|role| flow.role(function, b, count, role));
+            if op == BinaryOp::IAdd || op == BinaryOp::ISub {
+                flow.step(function, [a, b], dst);
             }
-        },
+            if op == BinaryOp::IAdd {
+                flow.step(function, [b, a], dst);
+            }
+        }
     }
 }
 
@@ -234,6 +266,26 @@ fn divisor(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> Option<u32> {
     }
 }
 
+/// What of which the operation takes the remainder, where that is a constant.
+fn remainder(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> Option<u32> {
+    let takes = matches!(op, BinaryOp::UMod | BinaryOp::SRem | BinaryOp::SMod);
+    u32::try_from(super::addresses::constant(flow.program, b)?).ok().filter(|_| takes)
+}
+
+/// The bits of a word that the operation takes, where that is known.
+fn field(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> Option<Field> {
+    let value = super::addresses::constant(flow.program, b)?;
+    match op {
+        BinaryOp::BitwiseAnd if is_field_mask(flow, op, b) => {
+            Some(Field { first: 0, bits: value.trailing_ones() as u8 })
+        }
+        BinaryOp::ShiftRightLogical if (FIELD_SHIFT..32).contains(&value) => {
+            Some(Field { first: value as u8, bits: 32 - value as u8 })
+        }
+        _ => None,
+    }
+}
+
 /// What the operation adds, where that is a constant.
 fn added(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> Option<i64> {
     let value = i64::from(super::addresses::constant(flow.program, b)? as u32 as i32);
@@ -252,6 +304,7 @@ fn bitcast(flow: &mut Flow<'_>, function: u32, [from, to]: [u8; 2], (a, dst, cou
     let parts = u32::from(from) / u32::from(to.max(1));
     for (component, part) in (0..count).flat_map(|component| (0..parts).map(move |part| (component, part))) {
         flow.flow(function, a.offset(component), dst + component * parts + part, 1, Step::Split);
+        flow.narrow(function, dst + component * parts + part, 1, to.into());
     }
 }
 

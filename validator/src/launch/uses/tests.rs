@@ -1,4 +1,3 @@
-use super::usage::Field;
 use super::*;
 use crate::lower::{lower, LowerOptions};
 use crate::module::{Module, ReadOptions};
@@ -6,7 +5,10 @@ use crate::module::{Module, ReadOptions};
 /// A shader with the words `%w` and the floats `%f` in buffers 0 and 1, which returns at the end of `code`.
 const DECLARATIONS: &str = "
     OpCapability Shader
+    OpCapability Int8
+    OpCapability StorageBuffer8BitAccess
     OpExtension \"SPV_KHR_storage_buffer_storage_class\"
+    OpExtension \"SPV_KHR_8bit_storage\"
     %glsl = OpExtInstImport \"GLSL.std.450\"
     OpMemoryModel Logical GLSL450
     OpEntryPoint GLCompute %main \"main\" %id
@@ -17,6 +19,11 @@ const DECLARATIONS: &str = "
     OpMemberDecorate %Words 1 Offset 4
     OpMemberDecorate %Words 2 Offset 16
     OpDecorate %Words Block
+    OpDecorate %bytes ArrayStride 1
+    OpMemberDecorate %Bytes 0 Offset 0
+    OpDecorate %Bytes Block
+    OpDecorate %c DescriptorSet 0
+    OpDecorate %c Binding 2
     OpDecorate %w DescriptorSet 0
     OpDecorate %w Binding 0
     OpDecorate %f DescriptorSet 0
@@ -32,6 +39,13 @@ const DECLARATIONS: &str = "
     %u2 = OpConstant %uint 2
     %u4 = OpConstant %uint 4
     %u16 = OpConstant %uint 16
+    %half = OpConstant %uint 32768
+    %uchar = OpTypeInt 8 0
+    %bytes = OpTypeRuntimeArray %uchar
+    %Bytes = OpTypeStruct %bytes
+    %to_bytes = OpTypePointer StorageBuffer %Bytes
+    %to_byte = OpTypePointer StorageBuffer %uchar
+    %c = OpVariable %to_bytes StorageBuffer
     %scope = OpConstant %uint 5
     %words = OpTypeRuntimeArray %uint
     %Words = OpTypeStruct %uint %uint %words
@@ -54,10 +68,14 @@ const DECLARATIONS: &str = "
     %fx = OpAccessChain %to_word %f %u2 %x
     ";
 
-fn uses(code: &str) -> Uses {
+fn program(code: &str) -> Program {
     let text = format!("{DECLARATIONS}{code}\nOpReturn\nOpFunctionEnd\n");
     let module = Module::from_text(&text, "test", &ReadOptions::default()).unwrap();
-    Uses::of(&lower(&module, &LowerOptions::default()).unwrap(), None)
+    lower(&module, &LowerOptions::default()).unwrap()
+}
+
+fn uses(code: &str) -> Uses {
+    Uses::of(&program(code), None)
 }
 
 fn at(uses: &Uses, binding: u32, offset: u32) -> Usage {
@@ -72,8 +90,8 @@ fn floats_are_known_through_casts_copies_and_memory() {
         "%v = OpLoad %uint %wx
          OpStore %fx %v
          %r = OpLoad %uint %fx
-         %c = OpBitcast %float %r
-         %n = OpFNegate %float %c",
+         %cast = OpBitcast %float %r
+         %n = OpFNegate %float %cast",
     );
     // Every element, in both buffers: what is copied has the use of its copy.
     for (binding, offset) in [(0, 16), (0, 20), (1, 16), (1, 60)] {
@@ -145,7 +163,7 @@ fn fields_that_do_not_fit_are_no_fault() {
 #[test]
 fn guards_and_constants_of_comparisons() {
     let uses = uses(
-        "%c = OpULessThan %bool %x %a
+        "%less = OpULessThan %bool %x %a
          %d = OpIEqual %bool %b %u16",
     );
     assert!(at(&uses, 0, 0).is(Role::Guard) && !at(&uses, 0, 0).is(Role::Turns));
@@ -201,10 +219,10 @@ fn fields_and_halves_of_a_word() {
 #[test]
 fn floats_that_coordinates_and_indices_are_computed_from_are_known() {
     let uses = uses(
-        "%c = OpBitcast %float %a
+        "%cast = OpBitcast %float %a
          %d = OpBitcast %float %b
-         %sum = OpFAdd %float %c %c
-         %least = OpExtInst %float %glsl FMax %sum %c
+         %sum = OpFAdd %float %cast %cast
+         %least = OpExtInst %float %glsl FMax %sum %cast
          %i = OpConvertFToU %uint %least
          %element = OpAccessChain %to_word %w %u2 %i
          %r = OpLoad %uint %element
@@ -215,4 +233,108 @@ fn floats_that_coordinates_and_indices_are_computed_from_are_known() {
     );
     assert!(at(&uses, 0, 0).is(Role::PartOfCoordinate));
     assert!(!at(&uses, 0, 4).is(Role::PartOfCoordinate) && at(&uses, 0, 4).is(Role::Float));
+}
+
+/// Uses of what an element of three is taken by the index `%i`.
+fn indexing(code: &str) -> Uses {
+    uses(&format!(
+        "{code}
+         %table = OpCompositeConstruct %uint3 %x %x %x
+         %e = OpVectorExtractDynamic %uint %table %i
+         OpStore %fx %e"
+    ))
+}
+
+#[test]
+fn what_is_within_a_table_by_itself_is_an_entry_of_it() {
+    let found = |code: &str, offset| at(&indexing(code), 0, offset);
+    let entries = [
+        "%i = OpBitwiseAnd %uint %a %u1",
+        "%i = OpUMod %uint %a %u2",
+        "%i = OpBitFieldUExtract %uint %a %x %u1",
+        "%h = OpShiftRightLogical %uint %a %u16
+         %g = OpShiftRightLogical %uint %h %u4
+         %k = OpUDiv %uint %g %half
+         %m = OpBitwiseAnd %uint %b %u1
+         %i = OpBitwiseOr %uint %m %k",
+    ];
+    for code in entries {
+        let a = found(code, 0);
+        assert!(a.is(Role::Entry) && !a.is(Role::PartOfIndex), "{code}");
+    }
+    let others = [
+        "%i = OpBitwiseAnd %uint %a %u4",
+        "%i = OpShiftRightLogical %uint %a %u16",
+        "%m = OpBitwiseAnd %uint %a %u2
+         %i = OpIAdd %uint %m %u1",
+    ];
+    for code in others {
+        let a = found(code, 0);
+        assert!(!a.is(Role::Entry) && a.is(Role::PartOfIndex), "{code}");
+    }
+}
+
+#[test]
+fn indices_that_are_widened_bytes_stay_within_what_they_index() {
+    let uses = indexing(
+        "%byte = OpAccessChain %to_byte %c %u0 %x
+         %narrow = OpLoad %uchar %byte
+         %i = OpUConvert %uint %narrow",
+    );
+    let byte = at(&uses, 2, 0);
+    assert!(byte.is(Role::Index) && !byte.is(Role::PartOfIndex));
+    assert_eq!((byte.limit(), byte.width), (Some(3), 1));
+}
+
+#[test]
+fn what_is_divided_for_an_index_or_a_guard_is_known_with_the_divisor() {
+    let quotient = |code: &str| at(&uses(&format!("{code}\nOpStore %p %u0")), 0, 4).quotient();
+    let element = "%p = OpAccessChain %to_word %w %u2 %i";
+    let index = |code: &str| quotient(&format!("{code}\n{element}"));
+    assert_eq!(index("%n = OpUDiv %uint %b %u4\n%s = OpIMul %uint %n %x\n%i = OpUDiv %uint %s %u2"), 8);
+    assert_eq!(index("%i = OpUMod %uint %b %u16"), 16);
+    assert_eq!(index("%i = OpShiftRightLogical %uint %b %u4"), 16);
+    // That is another field of the word.
+    assert_eq!(index("%i = OpShiftRightLogical %uint %b %u16"), 1);
+    let guard = "%n = OpShiftRightLogical %uint %b %u2\n%less = OpULessThan %bool %x %n";
+    assert_eq!(quotient(&format!("{guard}\n%i = OpIAdd %uint %x %x\n{element}")), 4);
+}
+
+#[test]
+fn fields_are_known_with_the_constants_that_they_are_compared_with() {
+    let uses = uses(
+        "%high = OpShiftRightLogical %uint %a %u16
+         %low = OpBitFieldUExtract %uint %a %u0 %u16
+         %same = OpIEqual %bool %high %u4
+         %inner = OpBitFieldUExtract %uint %low %u2 %u1
+         %set = OpINotEqual %bool %inner %u0
+         %top = OpShiftRightLogical %uint %b %u16
+         %signed = OpISub %uint %top %half
+         %next = OpIAdd %uint %top %u16",
+    );
+    let fields = |offset| -> Vec<(u8, u8, u64)> {
+        let found = at(&uses, 0, offset);
+        let fields = found.compared_fields().map(|(field, value)| (field.first, field.bits, value));
+        fields.collect()
+    };
+    assert_eq!(fields(0), [(2, 1, 0), (16, 16, 4)]);
+    // Half of its range is subtracted: the sign changes there.
+    assert_eq!(fields(4), [(16, 16, 32768)]);
+}
+
+#[test]
+fn entries_of_tables_before_stay_so_whatever_after_does_with_them() {
+    let indexed = |index: &str| {
+        format!(
+            "%m = OpBitwiseAnd %uint %a %u1
+             %table = OpCompositeConstruct %uint3 %x %x %x
+             %e = OpVectorExtractDynamic %uint %table {index}
+             OpStore %fx %e"
+        )
+    };
+    let [safe, unsafe_one] = ["%m", "%a"].map(|index| program(&indexed(index)));
+    let a = at(&Uses::of(&safe, Some(&unsafe_one)), 0, 0);
+    assert!(a.is(Role::Entry) && !a.is(Role::Index) && !a.is(Role::PartOfIndex));
+    let a = at(&Uses::of(&unsafe_one, Some(&safe)), 0, 0);
+    assert!(a.is(Role::Entry) && a.is(Role::Index));
 }

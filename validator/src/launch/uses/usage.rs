@@ -8,7 +8,10 @@ const MAX_CONSTANTS: usize = 4;
 /// Fields that are indices, at most.
 const MAX_FIELDS: usize = 4;
 
-/// Numbers of which a turn of a loop takes so many, at most.
+/// Fields that are compared with constants, at most.
+const MAX_COMPARED: usize = 8;
+
+/// Numbers of which a turn of a loop takes so many, or that a quotient is computed with, at most.
 const MAX_UNIT: u32 = 1 << 12;
 
 /// One way to use a value.
@@ -45,6 +48,8 @@ pub enum Role {
     /// What is multiplied with another value for the upper half of the product: divisions by numbers that are no
     /// constants are computed so.
     Reciprocal,
+    /// What an index is computed from that is within what it indexes, whatever the value is.
+    Entry,
 }
 
 impl Role {
@@ -91,8 +96,12 @@ pub struct Usage {
     constants: BTreeSet<u64>,
     /// Bits of it that are an index, or part of one.
     index_fields: BTreeSet<Field>,
+    /// Bits of it that are compared with a constant, and this constant.
+    compared_fields: BTreeSet<(Field, u64)>,
     /// The number of elements of what it indexes with a constant added, and this constant.
     shifted: Option<(u32, i64)>,
+    /// By how much it is divided where it is part of an index, or a guard, thereafter; 0 where it is not.
+    quotient: u32,
 }
 
 impl Usage {
@@ -171,6 +180,38 @@ impl Usage {
         self.index_fields.len() < MAX_FIELDS && self.index_fields.insert(field)
     }
 
+    /// Bits of it that are compared with a constant, and this constant.
+    pub fn compared_fields(&self) -> impl ExactSizeIterator<Item = (Field, u64)> + '_ {
+        self.compared_fields.iter().copied()
+    }
+
+    /// Adds that bits of it are used so: what these, or bits of these, are compared with; true where that is new.
+    pub fn compare_field(&mut self, field: Field, of_bits: &Usage) -> bool {
+        let inner =
+            of_bits.compared_fields.iter().filter_map(|(part, value)| Some((part.of(field)?, *value)));
+        let whole = of_bits.constants.iter().map(|value| (field, *value));
+        let before = self.compared_fields.len();
+        let room = MAX_COMPARED.saturating_sub(before);
+        let new: Vec<(Field, u64)> =
+            whole.chain(inner).filter(|one| !self.compared_fields.contains(one)).take(room).collect();
+        self.compared_fields.extend(new);
+        self.compared_fields.len() != before
+    }
+
+    /// By how much it is divided where it is part of an index, or a guard, thereafter; at least 1.
+    pub fn quotient(&self) -> u32 {
+        self.quotient.max(1)
+    }
+
+    /// Adds by how much it is divided then; true where that is new. What is more than usual moves numbers within a word.
+    pub fn set_quotient(&mut self, by: u32) -> bool {
+        let before = self.quotient;
+        if by > 1 && by <= MAX_UNIT {
+            self.quotient = before.max(by);
+        }
+        self.quotient != before
+    }
+
     /// The number of elements of what it indexes with a constant added, and this constant.
     pub fn shifted_index(&self) -> Option<(u32, i64)> {
         self.shifted
@@ -192,9 +233,13 @@ impl Usage {
 
     /// Adds what a copy of it is used as; true where that is new.
     pub fn add(&mut self, other: &Usage) -> bool {
-        let sizes = |own: &Usage| (own.constants.len(), own.index_fields.len(), own.shifted);
+        let sizes = |own: &Usage| {
+            let counts = [own.constants.len(), own.index_fields.len(), own.compared_fields.len()];
+            (counts, own.shifted, own.quotient)
+        };
         let before = (self.roles, self.limit, self.unit, sizes(self));
         self.unit = self.unit.max(other.unit);
+        self.quotient = self.quotient.max(other.quotient);
         self.width = self.width.max(other.width);
         self.roles |= other.roles;
         self.limit = least(self.limit, other.limit);
@@ -205,6 +250,8 @@ impl Usage {
         for field in &other.index_fields {
             self.set_index_field(*field);
         }
+        let room = MAX_COMPARED.saturating_sub(self.compared_fields.len());
+        self.compared_fields.extend(other.compared_fields.iter().copied().take(room));
         (self.roles, self.limit, self.unit, sizes(self)) != before
     }
 }
