@@ -568,3 +568,51 @@ OpBranch %head
     let told = |text: &String| text.contains("further") && text.contains("takes much longer than before");
     assert!(cut.warnings.iter().any(told), "{:?}", cut.warnings);
 }
+
+#[test]
+fn parameters_are_tried_at_the_ends_of_their_range() {
+    // What is left of a division has a sign bit where both numbers have one alone.
+    let module = |divided: &str| {
+        let body = format!(
+            "%from = OpISub %uint %i %s0
+%whole = OpUDiv %uint %from %s1
+%times = OpIMul %uint %whole %s1
+%rest = OpISub %uint %from %times
+%value = {divided} %uint %rest %c3
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 2, &[0, 1, 3], &body)
+    };
+    assert_eq!(check(&[], &module("OpUDiv"), &module("OpSDiv")).verdict, Verdict::Violates);
+}
+
+#[test]
+fn a_large_workgroup_that_takes_long_is_looked_at_once_few_of_it_work() {
+    // All but inputs of one product divide by zero, and the loop takes more than other looks may.
+    let module = |extra: &str| {
+        let body = format!(
+            "OpControlBarrier %c2 %c2 %c264
+%product = OpIMul %uint %s0 %s1
+%fits = OpIEqual %bool %product %c64
+%divisor = OpSelect %uint %fits %c1 %c0
+%base = OpUDiv %uint %i %divisor
+OpBranch %head
+%head = OpLabel
+%turn = OpPhi %uint %c0 %entry %next %on
+%sum = OpPhi %uint %base %entry %more %on
+%goes_on = OpULessThan %bool %turn %c4000
+OpLoopMerge %out %on None
+OpBranchConditional %goes_on %on %out
+%on = OpLabel
+%times = OpIMul %uint %sum %c3
+%more = OpIAdd %uint %times %turn
+%next = OpIAdd %uint %turn %c1
+OpBranch %head
+%out = OpLabel
+%value = OpIAdd %uint %sum {extra}
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(128, 2, &[0, 1, 2, 3, 64, 264, 4000], &body)
+    };
+    assert_eq!(check(&[], &module("%c0"), &module("%c1")).verdict, Verdict::Violates);
+}

@@ -58,6 +58,7 @@ impl Checker<'_> {
                 others: &[],
                 held: &[],
                 is_free: &|key| inputs.makes(key),
+                deep: 0,
                 is_over: &is_over,
                 fuel: FUEL,
             };

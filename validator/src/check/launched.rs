@@ -6,7 +6,7 @@ use super::options::CheckOptions;
 use super::pair::{timed_by, Checker, Programs};
 use super::prepare::{self, Prepared};
 use super::result::{Role, Run, Untried};
-use super::scouting::{FUEL, SCOUTED};
+use super::scouting::{FUEL, LARGE, SCOUTED};
 use crate::behaviour::{Deadline, Undefined};
 use crate::compare::Verdict;
 use crate::coverage::Coverage;
@@ -28,6 +28,9 @@ const WIDE_FUEL: u64 = 3_000_000;
 /// What inputs of a launch with fewer workgroups, which is only looked at, may cost in instructions, and those of all.
 const NARROW_FUEL: u64 = 14_000_000;
 const ALL_NARROW_FUEL: u64 = 42_000_000;
+
+/// What looks may cost that take long with one workgroup already.
+const DEEP_FUEL: u64 = 40_000_000;
 
 /// For each of them, up to so many, the launch that is searched has this part less.
 const MOST_NARROW: usize = 3;
@@ -66,13 +69,22 @@ pub(super) struct Plan {
     pub(super) scouted: u32,
     /// What that may cost in instructions.
     pub(super) fuel: u64,
+    /// What looks at repaired inputs may cost beside that, which take more than others may.
+    pub(super) deep_fuel: u64,
     /// A launch with fewer workgroups may follow.
     pub(super) may_be_followed: bool,
 }
 
 /// The plan of a launch that is only looked at.
-const LOOKED_AT: Plan =
-    Plan { least: 0, most: 0, without_zeros: false, scouted: 0, fuel: 0, may_be_followed: false };
+const LOOKED_AT: Plan = Plan {
+    least: 0,
+    most: 0,
+    without_zeros: false,
+    scouted: 0,
+    fuel: 0,
+    deep_fuel: 0,
+    may_be_followed: false,
+};
 
 impl Plan {
     /// Whether no input is searched on which both do not end differently.
@@ -98,6 +110,7 @@ impl Checker<'_> {
             without_zeros: false,
             scouted: if inputs.is_none() { SCOUTED / share } else { 0 },
             fuel: FUEL / u64::from(share),
+            deep_fuel: if may_be_followed { 0 } else { DEEP_FUEL / u64::from(share) },
             may_be_followed,
         };
         let first = self.launch(programs, self.options, &plan(automatic))?;
@@ -146,8 +159,17 @@ impl Checker<'_> {
             };
             let mut narrow = narrower(usual, wide.unwrap_or(ONE));
             narrow.retain(|count| !tried(count));
+            let size = programs.before.entry.local_size.into_iter().map(u64::from);
+            if size.fold(1, u64::saturating_mul) >= LARGE {
+                // One workgroup costs most of what there is already.
+                narrow.reverse();
+            }
             let fuel = NARROW_FUEL.min(ALL_NARROW_FUEL / narrow.len().max(1) as u64);
-            all.extend(narrow.into_iter().map(|count| (count, Plan { scouted: SCOUTED, fuel, ..LOOKED_AT })));
+            let of_narrow = |count| {
+                let deep_fuel = if count == ONE { DEEP_FUEL } else { 0 };
+                (count, Plan { scouted: SCOUTED, fuel, deep_fuel, ..LOOKED_AT })
+            };
+            all.extend(narrow.into_iter().map(of_narrow));
         }
         for (count, mut plan) in all {
             let is_over = self.runner.deadline.is_some_and(|deadline| deadline.is_over());
@@ -157,6 +179,7 @@ impl Checker<'_> {
             }
             plan.scouted /= share as u32;
             plan.fuel /= share;
+            plan.deep_fuel /= share;
             self.look_at_launch(programs, (count, usual), &plan)?;
         }
         Ok(())

@@ -28,6 +28,7 @@ mod shares;
 mod solving;
 mod source;
 mod specialisations;
+mod sweeping;
 mod tried;
 mod varied;
 mod watch;

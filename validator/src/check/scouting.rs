@@ -14,13 +14,13 @@ use super::prepare;
 use super::result::{Role, Run, Untried};
 use super::scout::{Ends, Look, Plain, Scout, Seen, LOOK};
 use super::shares::{Lasting, Rarely};
-use super::solving::{Broken, Repairing, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
+use super::solving::{Broken, Repairing, Runs, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Note, Reason, Verdict};
 use crate::correspondence::Texts;
 use crate::coverage;
 use crate::dispatch::Dispatch;
-use crate::ir::Line;
-use crate::launch::inputs::{Inputs, Next, Trial};
+use crate::ir::{Line, Program};
+use crate::launch::inputs::{Inputs, Next, Touched, Trial};
 use crate::launch::patch::Patch;
 use crate::launch::trial::{self, BUDGET};
 use crate::launch::values::Kind;
@@ -66,6 +66,18 @@ const SOLVED_AFTER: [u32; 2] = [24, 120];
 /// On one of so many inputs the last workgroup runs, too, and on all that were solved for: what it does may be what shows.
 const BOTH_EVERY: u32 = 4;
 
+/// The part of the instructions that are left that inputs with parameters at the ends of their range may cost.
+const SWEEPING: u64 = 4;
+
+/// Workgroups of so many invocations are large: single looks may take long.
+pub(super) const LARGE: u64 = 128;
+
+/// Of the instructions for looks that take long, repairs have this part each time, and each side of a look two.
+const DEEP: u64 = 5;
+
+/// Where nothing has served yet in a launch with such looks, other looks may take so many times less.
+const HASTE: u64 = 8;
+
 /// How often inputs are solved for from one on which what was changed goes farther than on those before.
 const STEPS: u32 = 8;
 
@@ -85,8 +97,13 @@ struct Scouted<'s> {
     /// Those that finding out sizes has taken since they were last paid.
     sizing: &'s Cell<u64>,
     looks: u32,
-    /// Who runs in looks at the input at hand.
+    /// Who runs in looks at the input at hand, and what it may take where that is more than others may.
     ends: Ends,
+    deep: u64,
+    /// Others may take so many times less.
+    haste: u64,
+    /// Instructions that are left for such looks.
+    deep_fuel: u64,
     searched: u32,
     decided: u32,
     /// So many others differ by no more than floats may.
@@ -140,6 +157,23 @@ impl Scouted<'_> {
         self.broken.push(Broken { recipe: inputs.recipe().clone(), input, held, how });
     }
 
+    /// Instructions that each module may take in a look that takes long: where workgroups are large, and nothing else has
+    /// served.
+    fn deep(&self, inputs: &Inputs<'_>) -> u64 {
+        let is_large = self.scout.communicate && self.launch.local_invocations() >= LARGE;
+        match is_large && !inputs.has_served() {
+            true => self.deep_fuel / DEEP * 2,
+            false => 0,
+        }
+    }
+
+    /// Pays so many instructions, of those for looks that take long as far as there are some.
+    fn pay(&mut self, is_deep: bool, cost: u64) {
+        let of_deep = if is_deep { cost.min(self.deep_fuel) } else { 0 };
+        self.deep_fuel -= of_deep;
+        self.fuel = self.fuel.saturating_sub(cost - of_deep);
+    }
+
     /// Pays what finding out sizes has taken, and says how much that was.
     fn pay_sizing(&mut self) -> u64 {
         let cost = self.sizing.take();
@@ -186,11 +220,21 @@ impl Checker<'_> {
         let few = |dispatch: &Dispatch| (Scout::few(dispatch), scout.communicate);
         let all = |dispatch: &Dispatch| (Scout::widely(dispatch), scout.communicate);
         let sizing = Cell::new(0_u64);
+        // That all take too long to find out what they touch.
+        let is_dear = Cell::new(false);
         let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
             // The last ones have the greatest indices.
-            let mut order = scout.invocations(dispatch, Ends::Both);
+            let is_known_dear = is_dear.get();
+            let mut order = match is_known_dear {
+                true => Scout::few(dispatch),
+                false => scout.invocations(dispatch, Ends::Both),
+            };
             order.reverse();
-            let touched = trial::touched_by(&programs.before, dispatch, &order, limits, &is_over)?;
+            let mut touched = trial::touched_by(&programs.before, dispatch, &order, limits, &is_over)?;
+            if !is_known_dear {
+                is_dear.set(touched.executed >= BUDGET);
+                touched = with_few(&programs.before, dispatch, limits, touched, &is_over)?;
+            }
             sizing.set(sizing.get().saturating_add(touched.executed));
             Some(touched)
         };
@@ -207,6 +251,9 @@ impl Checker<'_> {
             sizing: &sizing,
             looks: 0,
             ends: Ends::Both,
+            deep: 0,
+            haste: 1,
+            deep_fuel: plan.deep_fuel,
             searched: 0,
             decided: 0,
             permitted: 0,
@@ -230,6 +277,7 @@ impl Checker<'_> {
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
         let (mut next_solving, mut rounds, mut steps) = (SOLVED_AFTER[0], 0, 0);
+        let (mut swept, mut has_swept, mut unswept) = (VecDeque::new(), false, 0);
         while !scouted.has_enough() && !is_over() {
             let is_last = inputs.left() == 0;
             if solved.is_empty() && inputs.has_served() {
@@ -246,14 +294,22 @@ impl Checker<'_> {
                         (&mut tried, scouted.fuel / SOLVING),
                     )?;
                     scouted.fuel = scouted.fuel.saturating_sub(cost);
-                    solved.extend(found);
+                    solved.extend(found.into_iter().map(|found| (found, 0)));
                 } else if steps < STEPS && std::mem::take(&mut scouted.has_gone_farther) {
                     steps += 1;
                     let sides = (programs, &scouted.counterparts);
                     let (found, cost) =
                         self.solve_from_last(sides, launch, inputs, &runs, scouted.fuel / SOLVING)?;
                     scouted.fuel = scouted.fuel.saturating_sub(cost);
-                    solved.extend(found);
+                    solved.extend(found.into_iter().map(|found| (found, 0)));
+                } else if !has_swept
+                    && (next_solving == u32::MAX || scouted.looks >= SOLVED_AFTER[0] && inputs.has_telling())
+                {
+                    has_swept = true;
+                    let (found, cost) = self.swept(programs, launch, inputs)?;
+                    scouted.fuel = scouted.fuel.saturating_sub(cost);
+                    unswept = scouted.fuel - scouted.fuel / SWEEPING;
+                    swept.extend(found.into_iter().map(|found| (found, 0)));
                 }
             }
             // What costs more comes later.
@@ -261,30 +317,33 @@ impl Checker<'_> {
             let next = scouted.broken.iter().rposition(|broken| solved.is_empty() || is_next(broken));
             if let Some(broken) = next.map(|next| scouted.broken.remove(next)) {
                 let seed = u64::from(inputs.begun());
-                let part = match broken.held.is_empty() {
-                    true => (REPAIRING * u64::from(scouted.repairs)).clamp(REPAIRING, MOST_REPAIRING),
-                    false => MOST_REPAIRING,
+                let deep = if broken.held.is_empty() { scouted.deep(inputs) } else { 0 };
+                let fuel = match broken.held.is_empty() {
+                    true if deep > 0 => scouted.deep_fuel / DEEP,
+                    true => {
+                        let part = REPAIRING * u64::from(scouted.repairs);
+                        scouted.fuel / part.clamp(REPAIRING, MOST_REPAIRING)
+                    }
+                    false => scouted.fuel / MOST_REPAIRING,
                 };
-                let (found, cost) = self.repair(
-                    &programs.before,
-                    launch,
-                    inputs,
-                    [&handful, &few, &all],
-                    &broken,
-                    (seed, scouted.fuel / part),
-                )?;
-                scouted.fuel = scouted.fuel.saturating_sub(cost);
+                let runs: [Runs<'_>; 3] = [&handful, &few, &all];
+                let (found, cost) =
+                    self.repair(&programs.before, launch, inputs, (runs, deep), &broken, (seed, fuel))?;
+                scouted.pay(deep > 0, cost);
                 scouted.repaired += u32::from(found.is_some() && broken.held.is_empty());
                 let is_whole_next = found.is_none() && broken.how == Repairing::Chase;
                 if is_whole_next && scouted.whole_repairs < HELD_REPAIRS {
                     scouted.whole_repairs += 1;
                     scouted.broken.push(Broken { how: Repairing::Whole, ..broken });
                 }
-                solved.extend(found);
+                solved.extend(found.map(|found| (found, deep)));
             }
             let mut held = Vec::new();
-            let (making, next) = match solved.pop_front() {
-                Some((recipe, patches)) => {
+            scouted.deep = 0;
+            let sweeps = solved.is_empty() && scouted.fuel > unswept;
+            let (making, next) = match solved.pop_front().or_else(|| swept.pop_front().filter(|_| sweeps)) {
+                Some(((recipe, patches), deep)) => {
+                    scouted.deep = deep;
                     held.clone_from(&patches);
                     (Making::Solved, inputs.patched(&recipe, patches, &mut trial))
                 }
@@ -340,6 +399,8 @@ impl Checker<'_> {
         trial: &mut Trial<'_>,
     ) -> Result<bool, CheckError> {
         let is_both = making == Making::Solved || scouted.looks % BOTH_EVERY == BOTH_EVERY - 1;
+        // Where looks may take long, what is left for repairs counts more than what others show.
+        scouted.haste = if scouted.deep(inputs) > 0 { HASTE } else { 1 };
         scouted.ends = if is_both { Ends::Both } else { Ends::First };
         let Scouted { programs, launch, plan, .. } = *scouted;
         let mut look = self.look(scouted, &input)?;
@@ -362,6 +423,10 @@ impl Checker<'_> {
             return Ok(true);
         };
         let Seen { look, works, is_cut, cost } = seen;
+        if scouted.deep > 0 {
+            // What it costs more than others is paid at once.
+            scouted.pay(true, cost.saturating_sub(BUDGET));
+        }
         self.found.looked_at += 1;
         scouted.looks += 1;
         scouted.lasting.note(is_cut, cost);
@@ -421,7 +486,8 @@ impl Checker<'_> {
             let deadline = self.runner.deadline;
             let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
             let mut whole = |dispatch: &Dispatch, limits: &[u32]| {
-                trial::touched(&programs.before, dispatch, limits, &is_over)
+                let touched = trial::touched(&programs.before, dispatch, limits, &is_over)?;
+                with_few(&programs.before, dispatch, limits, touched, &is_over)
             };
             if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut whole), Role::Before)? {
                 input = larger;
@@ -529,7 +595,10 @@ impl Checker<'_> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
-        let budget = scouted.lasting.allowance(scouted.spent());
+        let budget = match scouted.deep {
+            0 => scouted.lasting.allowance(scouted.spent()) / scouted.haste,
+            deep => deep.max(BUDGET),
+        };
         let Some(seen) = scout.look(&pair, (*ends, budget), &is_over) else { return Ok(None) };
         let is_defined = seen.look.is_defined();
         let [of_before, of_after] = &scouted.changed;
@@ -554,6 +623,22 @@ struct Looked {
     leads_on: bool,
     /// Something that was changed was executed.
     is_changed: bool,
+}
+
+/// What was touched, with what few invocations touch where it took too long to follow all: so many do not come far.
+fn with_few(
+    program: &Program,
+    dispatch: &Dispatch,
+    limits: &[u32],
+    mut touched: Touched,
+    is_over: &dyn Fn() -> bool,
+) -> Option<Touched> {
+    if touched.executed >= BUDGET {
+        let mut order = Scout::few(dispatch);
+        order.reverse();
+        touched.merge(&trial::touched_by(program, dispatch, &order, limits, is_over)?);
+    }
+    Some(touched)
 }
 
 /// Whether both differ by no more than floats may.

@@ -204,13 +204,14 @@ impl Checker<'_> {
     }
 
     /// Values with which before is defined and works on an input on which it is not, or does nothing, and what that cost in
-    /// instructions. `runs`: a handful of invocations, few, and all that count.
+    /// instructions. `runs`: a handful of invocations, few, and all that count; `deep`: what all may take in a look where that
+    /// is much.
     pub(super) fn repair(
         &self,
         program: &Program,
         launch: &Launch,
         inputs: &Inputs<'_>,
-        runs: [Runs<'_>; 3],
+        (runs, deep): ([Runs<'_>; 3], u64),
         Broken { recipe, input, held, how }: &Broken,
         (seed, fuel): (u64, u64),
     ) -> Result<(Option<Solved>, u64), CheckError> {
@@ -233,6 +234,7 @@ impl Checker<'_> {
             others,
             held,
             is_free: &|key| inputs.makes(key),
+            deep,
             is_over: &is_over,
             fuel,
         };

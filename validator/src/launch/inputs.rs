@@ -88,6 +88,15 @@ pub struct Touched {
 }
 
 impl Touched {
+    /// Adds what others touched of the same dispatch.
+    pub fn merge(&mut self, other: &Touched) {
+        self.ends.iter_mut().zip(&other.ends).for_each(|(end, other)| *end = (*end).max(*other));
+        let texels = self.texels.iter_mut().flatten().zip(other.texels.iter().flatten());
+        texels.for_each(|(end, other)| *end = (*end).max(*other));
+        self.out_of_bounds |= other.out_of_bounds;
+        self.executed = self.executed.saturating_add(other.executed);
+    }
+
     /// One past the highest byte that was touched of a memory, under whichever of its names.
     pub(super) fn end_of(&self, dispatch: &Dispatch, key: &str) -> u32 {
         let objects = || dispatch.objects.iter().zip(&self.ends);
@@ -299,6 +308,18 @@ impl<'a> Inputs<'a> {
     /// The inputs that served, as far as they are to be varied, the latest last.
     pub fn serving(&self) -> &[(Recipe, Input)] {
         &self.served
+    }
+
+    /// Of these, the first and the last of those that are varied most; the last one, where there are none.
+    pub fn telling(&self) -> impl Iterator<Item = &(Recipe, Input)> {
+        let last = self.favoured.last().copied().or_else(|| self.served.len().checked_sub(1));
+        let first = self.favoured.first().copied().filter(|first| Some(*first) != last);
+        last.into_iter().chain(first).filter_map(|at| self.served.get(at))
+    }
+
+    /// Whether any is to be varied most.
+    pub fn has_telling(&self) -> bool {
+        !self.favoured.is_empty()
     }
 
     /// Whether the contents of an object are made here, by its key.

@@ -124,7 +124,7 @@ impl Patch {
 }
 
 /// The word from this byte on, if it is there and defined.
-pub(super) fn word_at(bytes: &[Byte], offset: u32) -> Option<u32> {
+pub fn word_at(bytes: &[Byte], offset: u32) -> Option<u32> {
     let start = offset as usize;
     let word = bytes.get(start..start + size_of::<u32>())?;
     word.iter().rev().try_fold(0, |word, byte| match byte {

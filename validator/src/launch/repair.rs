@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 
 use super::patch::{word_at, Patch, Place};
-use super::trial::{self, Outlook};
+use super::trial::{self, Outlook, BUDGET};
 use super::values::Random;
 use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
@@ -49,6 +49,9 @@ const PATIENCE_AT_WORK: u32 = 60;
 /// So many invocations are a handful.
 const HANDFUL: usize = 4;
 
+/// So many times longer may runs take where all may take long.
+const DEEP_TIMES: u64 = 8;
+
 /// What it costs to begin a run, in instructions.
 const RUN: u64 = 2_000;
 
@@ -70,6 +73,8 @@ pub struct Repair<'r> {
     pub held: &'r [Patch],
     /// Whether the contents of an object may be chosen, by its key.
     pub is_free: &'r dyn Fn(&str) -> bool,
+    /// Where all take too long to be run often: how many instructions they may take then; none where they may not.
+    pub deep: u64,
     /// Whether time is over.
     pub is_over: &'r dyn Fn() -> bool,
     /// Instructions that are left.
@@ -83,8 +88,8 @@ fn rank((outlook, covered): &(Outlook, u32)) -> (u32, Reverse<u32>, Reverse<u32>
     (trouble, Reverse(outlook.working), Reverse(if trouble == 0 { *covered } else { 0 }))
 }
 
-/// A word that is changed: object, first byte, and its key.
-type Word = (u32, u32, String);
+/// A word of a parameter: object, first byte, and its key.
+pub type Word = (u32, u32, String);
 
 impl Repair<'_> {
     /// What is put into the input; `None` where it stays undefined, or nobody works.
@@ -93,8 +98,12 @@ impl Repair<'_> {
         let mut patches: Vec<Patch> = Vec::new();
         let [handful, few, all] = self.invocations;
         self.improve((handful, self.fuel / 3 * 2), &mut patches, &mut random)?;
-        self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
-        let best = self.improve((all, 0), &mut patches, &mut random)?;
+        let of_few = self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
+        let of_all = of_few.0.executed.saturating_mul(all.len() as u64) / few.len().max(1) as u64;
+        let best = match BUDGET < of_all && of_all <= self.deep {
+            true => of_few,
+            false => self.improve((all, 0), &mut patches, &mut random)?,
+        };
         self.keep(&best.0, &mut patches);
         (rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
     }
@@ -227,7 +236,8 @@ impl Repair<'_> {
         while waited < PATIENCE && self.fuel > left && !words.is_empty() {
             // That a handful covers more costs little.
             let is_enough = best.0.working as usize * 2 > invocations.len() && invocations.len() > HANDFUL;
-            if rank(&best).0 == 0 && (is_enough || best.0.working > 0 && waited > PATIENCE_AT_WORK) {
+            let is_enough = is_enough || best.0.working > 0 && waited > PATIENCE_AT_WORK;
+            if rank(&best).0 == 0 && is_enough && self.deep == 0 {
                 break;
             }
             waited += 1;
@@ -315,30 +325,18 @@ impl Repair<'_> {
 
     fn outlook(&mut self, invocations: &[u32], patience: u32) -> Option<(Outlook, u32)> {
         self.dispatch.coverage = Coverage::of(self.program);
-        let limits = (self.limits, patience);
+        let times = if self.deep > 0 { DEEP_TIMES } else { 1 };
+        let limits = (self.limits, patience, times);
         let outlook = trial::outlook(self.program, &self.dispatch, limits, invocations, self.is_over)?;
         self.fuel = self.fuel.saturating_sub(outlook.executed + RUN);
         Some((outlook, self.dispatch.coverage.extent()))
     }
 
-    /// The words of parameters that were read.
+    /// The words of parameters that were read and may be changed.
     fn words(&self, outlook: &Outlook) -> Vec<Word> {
-        let mut words: Vec<Word> = Vec::new();
-        for (object, first, bytes) in &outlook.reads {
-            let Some(it) = self.dispatch.objects.get(*object as usize) else { continue };
-            let holds_parameters = it.image.is_none() && (it.constant || it.initial.len() <= SMALL);
-            if *bytes as usize != WORD || !holds_parameters || words.len() == MOST_WORDS {
-                continue;
-            }
-            let is_known = words.iter().any(|(other, offset, _)| (other, offset) == (object, first));
-            if !is_known
-                && !self.is_held(&it.key, *first)
-                && (self.is_free)(&it.key)
-                && self.word(*object, *first).is_some_and(is_integer)
-            {
-                words.push((*object, *first, it.key.clone()));
-            }
-        }
+        let mut words = parameters(&self.dispatch, &outlook.reads, self.is_free);
+        words.retain(|(_, offset, key)| !self.is_held(key, *offset));
+        words.truncate(MOST_WORDS);
         words
     }
 
@@ -353,6 +351,29 @@ impl Repair<'_> {
         let bytes = &self.dispatch.objects.get(object as usize)?.initial;
         word_at(bytes, offset)
     }
+}
+
+/// The words of parameters that were read, the first first, in objects whose contents may be chosen, by their key.
+pub fn parameters(
+    dispatch: &Dispatch,
+    reads: &[(u32, u32, u32)],
+    is_free: &dyn Fn(&str) -> bool,
+) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    for (object, first, bytes) in reads {
+        let Some(it) = dispatch.objects.get(*object as usize) else { continue };
+        let holds_parameters = it.image.is_none() && (it.constant || it.initial.len() <= SMALL);
+        let is_known = || words.iter().any(|(other, offset, _)| (other, offset) == (object, first));
+        if *bytes as usize == WORD
+            && holds_parameters
+            && is_free(&it.key)
+            && word_at(&it.initial, *first).is_some_and(is_integer)
+            && !is_known()
+        {
+            words.push((*object, *first, it.key.clone()));
+        }
+    }
+    words
 }
 
 /// Whether a word is no ordinary float.
@@ -441,6 +462,7 @@ OpFunctionEnd
             others: &[],
             held,
             is_free: &|_| is_free,
+            deep: 0,
             is_over: &|| false,
             fuel: 1_000_000,
         })
@@ -449,7 +471,8 @@ OpFunctionEnd
     /// How all invocations fare with these values.
     fn patched(repair: &mut Repair<'_>, patches: &[Patch]) -> Outlook {
         patches.iter().for_each(|patch| patch.put_into(repair.program, &mut repair.dispatch));
-        trial::outlook(repair.program, &repair.dispatch, (&[], 8), repair.invocations[2], &|| false).unwrap()
+        trial::outlook(repair.program, &repair.dispatch, (&[], 8, 1), repair.invocations[2], &|| false)
+            .unwrap()
     }
 
     /// How many work after a repair.

@@ -43,18 +43,9 @@ pub fn touched(
         return Some(last);
     }
     order.reverse();
-    let first = touched_by(program, dispatch, &order, limits, is_over)?;
-    Some(Touched {
-        ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
-        out_of_bounds: first.out_of_bounds || last.out_of_bounds,
-        texels: first
-            .texels
-            .iter()
-            .zip(&last.texels)
-            .map(|(a, b)| std::array::from_fn(|dimension| a[dimension].max(b[dimension])))
-            .collect(),
-        executed: first.executed.saturating_add(last.executed),
-    })
+    let mut touched = touched_by(program, dispatch, &order, limits, is_over)?;
+    touched.merge(&last);
+    Some(touched)
 }
 
 /// As [`touched`], by these invocations in this order alone.
@@ -160,15 +151,16 @@ impl Outlook {
 }
 
 /// What these invocations come to, where each object may be as large as its limit says, as far as it takes for trouble
-/// ([`Outlook::trouble`]) to be more than `patience`; `None` where time is over before that.
+/// ([`Outlook::trouble`]) to be more than `patience`, and for so many times longer than usual; `None` where time is over before
+/// that.
 pub fn outlook(
     program: &Program,
     dispatch: &Dispatch,
-    (limits, patience): (&[u32], u32),
+    (limits, patience, times): (&[u32], u32, u64),
     invocations: &[u32],
     is_over: &dyn Fn() -> bool,
 ) -> Option<Outlook> {
-    let budget = BUDGET.min(invocations.len() as u64 * TURN).max(LEAST_BUDGET);
+    let budget = BUDGET.min(invocations.len() as u64 * TURN).max(LEAST_BUDGET).saturating_mul(times);
     let mut memory = TrialMemory {
         limits: limits.to_vec(),
         reads: Some(Vec::new()),
