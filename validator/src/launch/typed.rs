@@ -165,8 +165,9 @@ impl Typed {
         if usage.is(Role::Guard) {
             let guard = self.guard(place, turn);
             let by = u64::from(usage.quotient());
-            // What invocations' numbers are compared with is a quotient of it. One of zero stops them all.
-            return Some(if guard < by { guard.saturating_mul(by) } else { guard });
+            // What invocations' numbers are compared with is a quotient of it: zero stops all, many make loops long.
+            let few = 1 + guard % u64::from(DIMENSION);
+            return Some(if guard < by { few.saturating_mul(by) } else { guard });
         }
         if usage.is(Role::Shift) && usage.is(Role::Packed) {
             return Some(self.packed_shifts(turn));

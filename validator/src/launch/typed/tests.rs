@@ -157,7 +157,7 @@ fn what_is_divided_is_whole_ones_in_many_inputs() {
     assert!(quotients(Kind::Boundary(0)).iter().all(|quotient| (1..8).contains(quotient)));
     let mut usage = used(4, &[Role::Guard]);
     usage.set_quotient(16);
-    assert!(all(&usage, Kind::Distinct).iter().all(|bound| *bound == 7 * 16));
+    assert!(all(&usage, Kind::Distinct).iter().all(|bound| *bound == 4 * 16));
     assert!(all(&usage, Kind::Boundary(0)).iter().all(|bound| *bound == 17));
 }
 
