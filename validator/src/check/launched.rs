@@ -110,7 +110,7 @@ impl Checker<'_> {
             without_zeros: false,
             scouted: if inputs.is_none() { SCOUTED / share } else { 0 },
             fuel: FUEL / u64::from(share),
-            deep_fuel: if may_be_followed { 0 } else { DEEP_FUEL / u64::from(share) },
+            deep_fuel: 0,
             may_be_followed,
         };
         let first = self.launch(programs, self.options, &plan(automatic))?;
