@@ -6,7 +6,8 @@ use super::options::CheckOptions;
 use super::pair::{timed_by, Checker, Programs};
 use super::prepare::{self, Prepared};
 use super::result::{Role, Run, Untried};
-use super::scouting::{FUEL, LARGE, SCOUTED};
+use super::scouted::LARGE;
+use super::scouting::{FUEL, SCOUTED};
 use crate::behaviour::{Deadline, Undefined};
 use crate::compare::Verdict;
 use crate::coverage::Coverage;
@@ -157,10 +158,16 @@ impl Checker<'_> {
                 let mut launches = self.found.launches.iter();
                 launches.any(|it| it.entry == programs.before.entry.name && it.workgroups == *count)
             };
-            let mut narrow = narrower(usual, wide.unwrap_or(ONE));
-            narrow.retain(|count| !tried(count));
             let size = programs.before.entry.local_size.into_iter().map(u64::from);
-            if size.fold(1, u64::saturating_mul) >= LARGE {
+            let is_large = size.fold(1, u64::saturating_mul) >= LARGE;
+            let mut narrow = narrower(usual, wide.unwrap_or(ONE));
+            // Where nothing was decided, it may be that looks took too long.
+            let of_entry = |run: &&Run| run.entry == programs.before.entry.name;
+            let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
+            let is_vain = is_large && self.found.runs.iter().filter(of_entry).all(is_vacuous);
+            narrow.retain(|count| *count != ONE && !tried(count));
+            narrow.extend((is_vain || !tried(&ONE)).then_some(ONE));
+            if is_large {
                 // One workgroup costs most of what there is already.
                 narrow.reverse();
             }

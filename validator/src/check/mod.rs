@@ -21,6 +21,7 @@ mod reason;
 mod result;
 mod run;
 mod scout;
+mod scouted;
 mod scouting;
 mod searches;
 mod self_check;

@@ -5,7 +5,7 @@
 //! likely, and it costs a fraction of a search.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use super::error::CheckError;
 use super::launched::Plan;
@@ -13,6 +13,7 @@ use super::pair::{timed_by, Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run, Untried};
 use super::scout::{Ends, Look, Plain, Scout, Seen, LOOK};
+use super::scouted::{Scouted, DEEP, ENOUGH};
 use super::shares::{Lasting, Rarely};
 use super::solving::{Broken, Repairing, Runs, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Note, Reason, Verdict};
@@ -32,13 +33,6 @@ pub(super) const SCOUTED: u32 = 4096;
 /// Instructions of all such runs of a pair, if there are so many.
 pub(super) const FUEL: u64 = 46_000_000;
 
-/// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
-/// floats and undefined values are, others are likely to be.
-const MOST_SEARCHED: u32 = 64;
-
-/// Of these, how many that are decided are enough, if not by what floats may be.
-const ENOUGH: u32 = 12;
-
 /// So many of them cost no looks, if each has one execution; others cost as much as so many looks.
 const FREE_SEARCHES: u32 = 24;
 const LOOKS_OF_SEARCH: u64 = 8;
@@ -46,11 +40,6 @@ const LOOKS_OF_SEARCH: u64 = 8;
 /// What a search costs, in looks, beside one for each execution: more where there are several.
 const SEARCH: u64 = 8;
 const PLAIN_SEARCH: u64 = 3;
-
-/// Inputs that are repaired, at most, where before is undefined on most, and how many of them serve: what that costs is
-/// missing for looks.
-const REPAIRS: u32 = 4;
-const REPAIRED: u32 = 2;
 
 /// Inputs that were solved for and are repaired, at most, without what they were solved for being changed again: as a whole,
 /// and by what was read last before undefined behaviour.
@@ -69,12 +58,6 @@ const BOTH_EVERY: u32 = 4;
 /// The part of the instructions that are left that inputs with parameters at the ends of their range may cost.
 const SWEEPING: u64 = 4;
 
-/// Workgroups of so many invocations are large: single looks may take long.
-pub(super) const LARGE: u64 = 128;
-
-/// Of the instructions for looks that take long, repairs have this part each time, and each side of a look two.
-const DEEP: u64 = 5;
-
 /// Where nothing has served yet in a launch with such looks, other looks may take so many times less.
 const HASTE: u64 = 8;
 
@@ -84,112 +67,12 @@ const STEPS: u32 = 8;
 /// How often inputs are solved for once more, as those that were solved for have reached something new.
 const ROUNDS: u32 = 6;
 
-/// What became of the inputs so far.
-struct Scouted<'s> {
-    programs: &'s Programs,
-    launch: &'s Launch,
-    plan: &'s Plan,
-    scout: &'s Scout,
-    /// The number of the first run of this launch.
-    first: usize,
-    /// Instructions that are left.
-    fuel: u64,
-    /// Those that finding out sizes has taken since they were last paid.
-    sizing: &'s Cell<u64>,
-    looks: u32,
-    /// Who runs in looks at the input at hand, and what it may take where that is more than others may.
-    ends: Ends,
-    deep: u64,
-    /// Others may take so many times less.
-    haste: u64,
-    /// Instructions that are left for such looks.
-    deep_fuel: u64,
-    searched: u32,
-    decided: u32,
-    /// So many others differ by no more than floats may.
-    permitted: u32,
-    /// The first run that floats leave open.
-    open: Option<Run>,
-    plain: Plain,
-    /// The blocks of both modules in which something was changed.
-    changed: [BTreeSet<(u32, u32)>; 2],
-    /// For lines of after, the lines of before to which they correspond.
-    counterparts: BTreeMap<Line, Line>,
-    /// Lines of after whose instructions have given something else than those of before.
-    differing: BTreeSet<Line>,
-    /// An input on which before is undefined, to be repaired; and how many there were, beside those that were solved for.
-    broken: Vec<Broken>,
-    repairs: u32,
-    held_repairs: u32,
-    /// Of these, so many were not repaired by little.
-    whole_repairs: u32,
-    repaired: u32,
-    /// Inputs that were solved for have reached something new.
-    has_solved_new: bool,
-    /// The last input that served is the first on which what was changed goes so far.
-    has_gone_farther: bool,
-    /// Following both modules instruction by instruction, and giving inputs on which before is undefined other sizes.
-    following: Rarely,
-    resizing: Rarely,
-    /// What looks take.
-    lasting: Lasting,
-    /// The first input on which after alone is cut, and what it cost to look at it: a search of it takes as long as one may,
-    /// and is mostly cut, too, so it comes last. And how many others there were, also where it had less time.
-    late: Option<(Input, u64)>,
-    later: u32,
-}
-
 /// How the next input is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Making {
     Plain,
     Graft,
     Solved,
-}
-
-impl Scouted<'_> {
-    fn may_repair(&self) -> bool {
-        self.repairs < REPAIRS && self.repaired < REPAIRED
-    }
-
-    /// The last input is to be repaired.
-    fn break_off(&mut self, inputs: &Inputs<'_>, input: Input, held: Vec<Patch>, how: Repairing) {
-        self.broken.push(Broken { recipe: inputs.recipe().clone(), input, held, how });
-    }
-
-    /// Instructions that each module may take in a look that takes long: where workgroups are large, and nothing else has
-    /// served.
-    fn deep(&self, inputs: &Inputs<'_>) -> u64 {
-        let is_large = self.scout.communicate && self.launch.local_invocations() >= LARGE;
-        match is_large && !inputs.has_served() {
-            true => self.deep_fuel / DEEP * 2,
-            false => 0,
-        }
-    }
-
-    /// Pays so many instructions, of those for looks that take long as far as there are some.
-    fn pay(&mut self, is_deep: bool, cost: u64) {
-        let of_deep = if is_deep { cost.min(self.deep_fuel) } else { 0 };
-        self.deep_fuel -= of_deep;
-        self.fuel = self.fuel.saturating_sub(cost - of_deep);
-    }
-
-    /// Pays what finding out sizes has taken, and says how much that was.
-    fn pay_sizing(&mut self) -> u64 {
-        let cost = self.sizing.take();
-        self.fuel = self.fuel.saturating_sub(cost);
-        cost
-    }
-
-    /// Instructions that are spent.
-    fn spent(&self) -> u64 {
-        self.plan.fuel.saturating_sub(self.fuel)
-    }
-
-    /// Whether nothing else is worth a look.
-    fn has_enough(&self) -> bool {
-        self.searched >= MOST_SEARCHED || self.decided >= ENOUGH || self.fuel == 0
-    }
 }
 
 impl Checker<'_> {
