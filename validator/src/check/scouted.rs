@@ -45,13 +45,14 @@ pub(super) struct Scouted<'s> {
     /// Those that finding out sizes has taken since they were last paid.
     pub(super) sizing: &'s Cell<u64>,
     pub(super) looks: u32,
-    /// Who runs in looks at the input at hand, and what it may take where that is more than others may.
+    /// Who runs in looks at the input at hand.
     pub(super) ends: Ends,
+    /// What each module may take in that look, where it is more than others may; 0 where it is not.
     pub(super) deep: u64,
-    /// Others may take so many times less.
-    pub(super) haste: u64,
-    /// Instructions that are left for such looks.
+    /// Instructions that are left for looks that may take more.
     pub(super) deep_fuel: u64,
+    /// By what the instructions that other looks may take are divided.
+    pub(super) haste: u64,
     pub(super) searched: u32,
     pub(super) decided: u32,
     /// So many others differ by no more than floats may.
