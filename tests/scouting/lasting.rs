@@ -111,3 +111,22 @@ OpBranch %head
     };
     assert_eq!(check(&[], &module("%c0"), &module("%c1")).verdict, Verdict::Violates);
 }
+
+#[test]
+fn launches_that_are_not_looked_at_for_want_of_time_are_named() {
+    let module = |value: &str| {
+        computed(8, 1, &[0, 1, 7, 8], &format!("%value = OpIAdd %uint %i {value}\n%at = OpIAdd %uint %i %c0"))
+    };
+    let told = |report: &CheckReport| {
+        let mut warnings = report.warnings.iter();
+        warnings.find(|text| text.contains("not looked at with")).cloned()
+    };
+    let hurried = check(&["--timeout", "0"], &module("%c7"), &module("%c8"));
+    assert_eq!(hurried.verdict, Verdict::Inconclusive);
+    assert_eq!(
+        told(&hurried).as_deref(),
+        Some("main: not looked at with 4,1,1 or 1,1,1 workgroups, as --timeout left no time")
+    );
+    assert_eq!(told(&check(&["--timeout", "0"], &module("%c7"), &module("%c7"))), None);
+    assert_eq!(told(&check(&[], &module("%c7"), &module("%c8"))), None);
+}

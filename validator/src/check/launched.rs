@@ -35,19 +35,21 @@ const DEEP_FUEL: u64 = 40_000_000;
 
 /// For each of them, up to so many, the launch that is searched has this part less.
 const MOST_NARROW: usize = 3;
-const PART_OF_NARROW: u64 = 6;
+const PART_OF_NARROW: u64 = 9;
 
 /// What is tried where several workgroups decide nothing: what is beside each other in y or z may be in each other's way.
 const ONE_DIMENSION: [u32; 3] = [2, 1, 1];
 const ONE: [u32; 3] = [1; 3];
 
-/// The numbers of workgroups with two in one of the dimensions that have several in either of these, and that with one,
-/// which are fewer.
+/// Workgroups beside each other where one dimension alone has several, and the launch is only looked at.
+const IN_ROW: u32 = 4;
+
+/// The numbers of workgroups with several in one of the dimensions that have several in either of these, and that with one.
 fn narrower(usual: [u32; 3], wide: [u32; 3]) -> Vec<[u32; 3]> {
     let several = (0..3).filter(|axis| usual[*axis].max(wide[*axis]) > 1);
     let along = |axis: usize| {
         let mut count = ONE;
-        count[axis] = 2;
+        count[axis] = IN_ROW;
         count
     };
     several.map(along).chain([ONE]).filter(|count| *count != usual).collect()
@@ -68,8 +70,10 @@ pub(super) struct Plan {
     pub(super) without_zeros: bool,
     /// So many more are looked at.
     pub(super) scouted: u32,
-    /// What that may cost in instructions.
+    /// What that may cost in instructions, with what is kept for others.
     pub(super) fuel: u64,
+    /// Of these, so many are kept for launches that are only looked at.
+    pub(super) kept: u64,
     /// What looks at repaired inputs may cost beside that, which take more than others may.
     pub(super) deep_fuel: u64,
     /// A launch with fewer workgroups may follow.
@@ -83,6 +87,7 @@ const LOOKED_AT: Plan = Plan {
     without_zeros: false,
     scouted: 0,
     fuel: 0,
+    kept: 0,
     deep_fuel: 0,
     may_be_followed: false,
 };
@@ -111,6 +116,7 @@ impl Checker<'_> {
             without_zeros: false,
             scouted: if inputs.is_none() { SCOUTED / share } else { 0 },
             fuel: FUEL / u64::from(share),
+            kept: 0,
             deep_fuel: 0,
             may_be_followed,
         };
@@ -147,6 +153,10 @@ impl Checker<'_> {
     /// its way, so that before is undefined on most inputs, and each input costs more. Only a run that tells both modules
     /// apart counts.
     pub(super) fn looked_at_launches(&mut self, programs: &Programs, usual: usize) -> Result<(), CheckError> {
+        let [before, after] = &programs.known;
+        if before.is_same(after) {
+            return Ok(());
+        }
         let wide = self.wide;
         let share = u64::from(self.runner.searches.share_of_looks());
         let of_wide =
@@ -178,16 +188,29 @@ impl Checker<'_> {
             };
             all.extend(narrow.into_iter().map(of_narrow));
         }
+        let mut left = Vec::new();
         for (count, mut plan) in all {
             let is_over = self.runner.deadline.is_some_and(|deadline| deadline.is_over());
             let is_violated = self.found.runs.iter().any(|run| run.comparison.verdict == Verdict::Violates);
-            if is_over || is_violated {
+            if is_violated {
                 break;
+            }
+            if is_over {
+                left.push(Size3(count).to_string());
+                continue;
             }
             plan.scouted /= share as u32;
             plan.fuel /= share;
             plan.deep_fuel /= share;
             self.look_at_launch(programs, (count, usual), &plan)?;
+        }
+        if !left.is_empty() {
+            self.found.warnings.push(format!(
+                "{}: not looked at with {} workgroups, as {} left no time",
+                programs.before.entry.name,
+                left.join(" or "),
+                timed_by(self.runner.deadline)
+            ));
         }
         Ok(())
     }
@@ -258,7 +281,7 @@ impl Checker<'_> {
             true => narrower(launch.workgroups, launch.wide.unwrap_or(ONE)).len().min(MOST_NARROW) as u64,
             false => 0,
         };
-        let plan = &Plan { fuel: plan.fuel - plan.fuel / PART_OF_NARROW * narrow, ..*plan };
+        let plan = &Plan { kept: plan.fuel / PART_OF_NARROW * narrow, ..*plan };
         let whole = self.runner.deadline;
         if plan.scouted > 0 && !plan.is_only_looked_at() {
             // Looks may show what searches have no time for.
@@ -357,10 +380,10 @@ mod tests {
 
     #[test]
     fn launches_are_narrower_along_each_dimension_that_is_read() {
-        assert_eq!(narrower([2, 2, 1], ONE), [[2, 1, 1], [1, 2, 1], ONE]);
-        assert_eq!(narrower([2, 1, 1], ONE), [ONE]);
+        assert_eq!(narrower([2, 2, 1], ONE), [[4, 1, 1], [1, 4, 1], ONE]);
+        assert_eq!(narrower([4, 1, 1], ONE), [ONE]);
         // In y and z, more would be too many.
-        assert_eq!(narrower([2, 1, 1], [1, 2, 3]), [[1, 2, 1], [1, 1, 2], ONE]);
+        assert_eq!(narrower([2, 1, 1], [1, 2, 3]), [[4, 1, 1], [1, 4, 1], [1, 1, 4], ONE]);
         assert_eq!(narrower(ONE, ONE), [ONE; 0]);
     }
 }

@@ -129,6 +129,6 @@ impl Scouted<'_> {
 
     /// Whether nothing else is worth a look.
     pub(super) fn has_enough(&self) -> bool {
-        self.searched >= MOST_SEARCHED || self.decided >= ENOUGH || self.fuel == 0
+        self.searched >= MOST_SEARCHED || self.decided >= ENOUGH || self.fuel <= self.plan.kept
     }
 }

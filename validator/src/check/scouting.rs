@@ -16,6 +16,7 @@ use super::scout::{Ends, Look, Plain, Scout, Seen, LOOK};
 use super::scouted::{Scouted, DEEP, ENOUGH};
 use super::shares::{Lasting, Rarely};
 use super::solving::{Broken, Repairing, Runs, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
+use crate::behaviour::Deadline;
 use crate::compare::{Note, Reason, Verdict};
 use crate::correspondence::Texts;
 use crate::coverage;
@@ -52,7 +53,8 @@ const DEAR_TO_FOLLOW: u64 = 1 << 18;
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
 
-/// On one of so many inputs the last workgroup runs, too, and on all that were solved for: what it does may be what shows.
+/// On one of so many inputs the last workgroup runs, too, and on all that were solved for, or where nothing is searched: what it
+/// does may be what shows.
 const BOTH_EVERY: u32 = 4;
 
 /// The part of the instructions that are left that inputs with parameters at the ends of their range may cost.
@@ -253,8 +255,16 @@ impl Checker<'_> {
                 let entry = programs.before.entry.name.clone();
                 let (launch, option) = (self.found.launches.len() - 1, timed_by(deadline));
                 self.found.untried.push(Untried { entry, launch, inputs: 1, option });
-            } else if !self.search(&mut scouted, input, cost)? {
-                return Ok(());
+            } else {
+                if plan.is_only_looked_at() {
+                    // Others are looked at after it.
+                    self.runner.deadline = deadline.map(Deadline::sooner);
+                }
+                let goes_on = self.search(&mut scouted, input, cost)?;
+                self.runner.deadline = deadline;
+                if !goes_on {
+                    return Ok(());
+                }
             }
         }
         self.found.later += scouted.later;
@@ -281,7 +291,9 @@ impl Checker<'_> {
         (mut input, making, held): (Input, Making, Vec<Patch>),
         trial: &mut Trial<'_>,
     ) -> Result<bool, CheckError> {
-        let is_both = making == Making::Solved || scouted.looks % BOTH_EVERY == BOTH_EVERY - 1;
+        let is_both = making == Making::Solved
+            || scouted.plan.is_only_looked_at()
+            || scouted.looks % BOTH_EVERY == BOTH_EVERY - 1;
         // Where looks may take long, what is left for repairs counts more than what others show.
         scouted.haste = if scouted.deep(inputs) > 0 { HASTE } else { 1 };
         scouted.ends = if is_both { Ends::Both } else { Ends::First };

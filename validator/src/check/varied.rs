@@ -112,6 +112,7 @@ impl Checker<'_> {
             without_zeros: true,
             scouted: if is_scouted { looks } else { 0 },
             fuel,
+            kept: 0,
             deep_fuel: 0,
             may_be_followed: false,
         };
