@@ -3,6 +3,8 @@
 #[allow(dead_code, reason = "proofs of mutants are for the benchmarks")]
 #[path = "../benches/power/equivalent.rs"]
 mod equivalent;
+#[path = "power/further.rs"]
+mod further;
 #[path = "../benches/power/host.rs"]
 mod host;
 #[path = "../benches/power/solver/mod.rs"]

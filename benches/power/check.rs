@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rspirv::dr::Module;
 use rspirv::spirv::Op;
 use serde_json::Value;
 use spirv_tv_mutators::Mutant;
@@ -37,7 +38,20 @@ const INLINED: Form = (
         "--inline-entry-points-exhaustive",
         "--eliminate-dead-functions",
         "--scalar-replacement=0",
-        "--convert-local-access-chains",
+        "--ssa-rewrite",
+        "--eliminate-dead-code-aggressive",
+    ],
+);
+/// The same where branches whose conditions are constant in one module are kept, since they are not in the other one.
+const KEPT: Form = (
+    "--kept",
+    &[
+        "--strip-debug",
+        "--fold-spec-const-op-composite",
+        "--merge-return",
+        "--inline-entry-points-exhaustive",
+        "--eliminate-dead-functions",
+        "--scalar-replacement=0",
         "--ssa-rewrite",
         "--eliminate-dead-code-aggressive",
     ],
@@ -56,9 +70,6 @@ const LOCAL: Form = (
 
 /// The name of a hidden command, and its passes.
 type Form = (&'static str, &'static [&'static str]);
-
-/// Where a module's words say which ids are less.
-const BOUND: usize = 3;
 
 /// A `refines` that says that something which was changed never ran.
 pub const HOLLOW: &str = "hollow";
@@ -140,21 +151,26 @@ impl<'a> Pair<'a> {
 
     /// Whether the solver finds that both modules mean the same.
     fn is_solved(&self, after: &[u32]) -> bool {
-        let words = [&self.set[..], after];
-        // New ids begin at the same number, so that passes give the same ones.
-        let bound = words.iter().map(|words| words[BOUND]).max().unwrap();
-        let modules = |form: Form| {
+        let modules = host::alike(&self.set, after);
+        let formed = |form: Form| {
             let module = |words: &[u32]| {
-                let mut words = words.to_vec();
-                words[BOUND] = bound;
                 let path = self.before.with_extension("bounded");
-                write(&path, &words);
+                write(&path, words);
                 rspirv::dr::load_bytes(formed(&path, form)?).ok()
             };
-            Some((module(words[0])?, module(words[1])?))
+            Some((module(&modules[0])?, module(&modules[1])?))
         };
-        let forms = [INLINED, LOCAL].into_iter().filter_map(modules);
-        forms.into_iter().any(|(before, after)| solver::finds_no_difference(&before, &after))
+        let is_equal = |(before, after): &(Module, Module)| solver::finds_no_difference(before, after);
+        let inlined = formed(INLINED);
+        if inlined.as_ref().is_some_and(is_equal) {
+            return true;
+        }
+        // Where a branch is gone in one of both only, it is not to go in the other one.
+        let blocks =
+            |module: &Module| module.functions.iter().map(|one| one.blocks.len()).collect::<Vec<_>>();
+        let has_other_blocks = inlined.is_none_or(|(before, after)| blocks(&before) != blocks(&after));
+        let forms = [KEPT].into_iter().filter(|_| has_other_blocks).chain([LOCAL]);
+        forms.filter_map(formed).any(|pair| is_equal(&pair))
     }
 
     /// Copies both modules to a folder.
@@ -226,7 +242,7 @@ fn formed(module: &Path, form: Form) -> Option<Vec<u8>> {
 /// The child: runs passes from INPUT to OUTPUT. False where this is no such command.
 pub fn form(args: &[String]) -> bool {
     let [command, input, output] = args else { return false };
-    let Some((_, passes)) = [NORMAL, INLINED, LOCAL].into_iter().find(|form| form.0 == command) else {
+    let Some((_, passes)) = [NORMAL, INLINED, KEPT, LOCAL].into_iter().find(|form| form.0 == command) else {
         return false;
     };
     let words = crate::compile::read(Path::new(input)).unwrap();

@@ -1,7 +1,9 @@
-//! What a host says of a module.
+//! What a host says of a module, and pairs of modules that passes give the same new ids.
+
+use std::collections::HashSet;
 
 use rspirv::binary::Assemble;
-use rspirv::dr::{Instruction, Operand};
+use rspirv::dr::{Instruction, Module, Operand};
 use rspirv::spirv::{Decoration, Op, Word};
 
 /// A module with the specialisation constants that its host sets as constants (Vulkan, "Specialization Constants").
@@ -27,4 +29,31 @@ pub fn specialised(words: &[u32], args: &[String]) -> Vec<u32> {
         }
     }
     module.assemble()
+}
+
+/// Both modules with the same bound, and with the constants of either: passes then give new ids the same numbers, and none
+/// of them declares a constant that the other module has already.
+pub fn alike(before: &[u32], after: &[u32]) -> [Vec<u32>; 2] {
+    let mut modules = [before, after].map(|words| rspirv::dr::load_words(words).unwrap());
+    let [missing, more] = [lacking(&modules[0], &modules[1]), lacking(&modules[1], &modules[0])];
+    let bounds = modules.iter().filter_map(|module| Some(module.header.as_ref()?.bound));
+    let bound = bounds.max().unwrap_or_default();
+    for (module, constants) in modules.iter_mut().zip([missing, more]) {
+        module.types_global_values.extend(constants);
+        if let Some(header) = &mut module.header {
+            header.bound = bound;
+        }
+    }
+    modules.map(|module| module.assemble())
+}
+
+/// The constants of another module under ids that a module has nothing under.
+fn lacking(module: &Module, other: &Module) -> Vec<Instruction> {
+    let known: HashSet<Word> = module.all_inst_iter().filter_map(|inst| inst.result_id).collect();
+    let is_constant = |inst: &&Instruction| {
+        matches!(inst.class.opcode, Op::Constant | Op::ConstantTrue | Op::ConstantFalse | Op::ConstantNull)
+            && inst.result_id.is_some_and(|id| !known.contains(&id))
+            && inst.result_type.is_some_and(|ty| known.contains(&ty))
+    };
+    other.types_global_values.iter().filter(is_constant).cloned().collect()
 }

@@ -1,6 +1,6 @@
 //! The control-flow graph that both functions share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::dr::{Function, Operand};
 use rspirv::spirv::{Op, Word};
@@ -47,6 +47,43 @@ impl Graph {
     /// The block and those that dominate it, from the inside out.
     pub fn dominating(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(block), |at| self.dominators[*at].filter(|up| up != at))
+    }
+
+    /// The loop with this header, if it has one way back and a block is in it: the header, where the way back begins, and all
+    /// blocks.
+    pub fn natural_loop(&self, header: usize, block: usize) -> Option<(usize, usize, HashSet<usize>)> {
+        let is_back = |from: &&usize| self.dominating(**from).any(|up| up == header);
+        let mut back = self.predecessors(header).iter().filter(is_back);
+        let latch = *back.next().filter(|_| back.next().is_none())?;
+        let mut inside = HashSet::from([header]);
+        let mut next = vec![latch];
+        while let Some(block) = next.pop() {
+            if inside.insert(block) {
+                next.extend(self.predecessors(block));
+            }
+        }
+        inside.contains(&block).then_some((header, latch, inside))
+    }
+
+    /// Whether control may come back to a block.
+    pub fn is_in_loop(&self, block: usize) -> bool {
+        self.reached(block, None).contains(&block)
+    }
+
+    /// Whether control comes from one block to another one before it ends.
+    pub fn must_pass(&self, from: usize, by: usize) -> bool {
+        let others = self.reached(from, Some(by));
+        from != by && others.iter().all(|block| !self.successors(*block).is_empty())
+    }
+
+    /// The blocks that are reached from one, but not by way of another one.
+    fn reached(&self, from: usize, without: Option<usize>) -> HashSet<usize> {
+        let (mut found, mut next) = (HashSet::new(), vec![from]);
+        while let Some(block) = next.pop() {
+            let new = self.successors(block).iter().filter(|to| Some(**to) != without);
+            next.extend(new.copied().filter(|to| found.insert(*to)));
+        }
+        found
     }
 
     /// The only block that this one is entered from.

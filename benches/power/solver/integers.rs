@@ -128,6 +128,9 @@ pub fn scalar(
             if opcode == Op::UMod && terms.literal(*by).is_none() {
                 masks(*one, *by, terms);
             }
+            if opcode == Op::UDiv && terms.literal(*by).is_none() {
+                vanishes(*one, *by, terms);
+            }
             Some(terms.apply(operation(opcode)?, of, bits))
         }
         _ => {
@@ -135,6 +138,17 @@ pub fn scalar(
             alike.then(|| operation(opcode))?.map(|name| terms.apply(name, of, bits))
         }
     }
+}
+
+/// States that nothing is left of what is less than its divisor, which is hard to find out for products.
+fn vanishes(one: Term, by: Term, terms: &mut Terms) {
+    let bits = one.bits();
+    let zero = terms.number(bits, 0);
+    let is_less = terms.apply("bvult", &[one, by], 0);
+    let quotient = terms.apply("bvudiv", &[one, by], bits);
+    let is_zero = terms.apply("=", &[quotient, zero], 0);
+    let fact = terms.apply("=>", &[is_less, is_zero], 0);
+    terms.fact(fact);
 }
 
 /// States that what is left of a division by a power of two are bits, which is hard to find out.

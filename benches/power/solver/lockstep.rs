@@ -4,9 +4,13 @@
 //! blocks, what they loaded is the same, and so is what anyone else sees of them. What has to be equal for that to go
 //! on is a demand. Where before's behaviour is undefined, nothing is demanded.
 
+mod again;
+mod ahead;
 mod align;
 mod diamonds;
+mod lost;
 mod sinks;
+mod turns;
 
 use std::collections::{HashMap, HashSet};
 
@@ -75,6 +79,8 @@ pub struct Lockstep<'m, 't> {
     crossed: HashMap<(usize, usize), Term>,
     /// Where such ways meet.
     met: HashSet<(usize, usize)>,
+    /// Stores that after lacks, and that are not shown to be overwritten yet.
+    lost: Vec<Place>,
 }
 
 impl<'m, 't> Lockstep<'m, 't> {
@@ -96,42 +102,60 @@ impl<'m, 't> Lockstep<'m, 't> {
             effects: HashSet::new(),
             crossed: HashMap::new(),
             met: HashSet::new(),
+            lost: Vec::new(),
         }
     }
 
     /// Whether nothing that has an effect can differ.
     pub fn holds(mut self) -> bool {
+        self.is_shown().is_some()
+    }
+
+    fn is_shown(&mut self) -> Option<()> {
         let graphs: Vec<(Graph, Graph)> =
             self.functions.iter().map(|(one, other)| (Graph::of(one), Graph::of(other))).collect();
         for _ in 0..ROUNDS {
-            if self.walk_all(&graphs).is_none() {
-                return false;
+            self.walk_all(&graphs)?;
+            // Where the changed value is equal, no other is asked for; what is computed of it is another term then.
+            while self.settle(&graphs) {
+                self.walk_all(&graphs)?;
             }
-            // Where the changed value is equal, no other is asked for.
-            for (place, demand) in std::mem::take(&mut self.origins) {
-                let known = self.known(&demand, &graphs[demand.function].0);
-                if self.terms.agree(&known, &demand.pairs) {
-                    self.alike.insert(place);
+            for place in std::mem::take(&mut self.lost) {
+                if !self.is_overwritten(place, &graphs[place.0]) {
+                    return None;
                 }
             }
-            if self.walk_all(&graphs).is_none() {
-                return false;
-            }
             let mut differ = Vec::new();
-            for demand in std::mem::take(&mut self.demands) {
+            let mut demands = std::mem::take(&mut self.demands);
+            demands.retain(|demand| demand.pairs.iter().any(|(one, other)| one != other));
+            for demand in demands {
                 let known = self.known(&demand, &graphs[demand.function].0);
                 match demand.phi {
                     _ if self.terms.agree(&known, &demand.pairs) => {}
                     Some(phi) => differ.push(phi),
-                    None => return false,
+                    None if self.idles(&demand, &graphs[demand.function]) => {}
+                    None => return None,
                 }
             }
             if differ.is_empty() {
-                return true;
+                return Some(());
             }
             self.apart.extend(differ);
+            self.alike.clear();
         }
-        false
+        None
+    }
+
+    /// Finds what is alike though it differs, and whether that is more than before.
+    fn settle(&mut self, graphs: &[(Graph, Graph)]) -> bool {
+        let known = self.alike.len();
+        for (place, demand) in std::mem::take(&mut self.origins) {
+            let known = self.known(&demand, &graphs[demand.function].0);
+            if self.terms.agree(&known, &demand.pairs) {
+                self.alike.insert(place);
+            }
+        }
+        self.alike.len() > known
     }
 
     fn walk_all(&mut self, graphs: &[(Graph, Graph)]) -> Option<()> {
@@ -142,6 +166,7 @@ impl<'m, 't> Lockstep<'m, 't> {
         self.effects.clear();
         self.crossed.clear();
         self.met.clear();
+        self.lost.clear();
         graphs.iter().enumerate().try_for_each(|(function, graphs)| self.walk(function, graphs))
     }
 
@@ -149,6 +174,7 @@ impl<'m, 't> Lockstep<'m, 't> {
     /// That is also known of the rest of the block, up to where another invocation could end everything.
     fn known(&mut self, demand: &Demand, graph: &Graph) -> Vec<Term> {
         let mut known: Vec<Term> = demand.edge.into_iter().collect();
+        known.extend(self.ahead(demand, graph));
         for block in graph.dominating(demand.block) {
             let facts = self.facts.get(&(demand.function, block)).map_or(&[][..], Vec::as_slice);
             let is_inside = block == demand.block;
@@ -193,6 +219,15 @@ impl<'m, 't> Lockstep<'m, 't> {
                 self.after.enter(&name);
                 let (one, other) = match pair {
                     Pair::Both(one, other) => (one, other),
+                    Pair::Before(one) if one.class.opcode == Op::Store => {
+                        let store = before.blocks[block]
+                            .instructions
+                            .iter()
+                            .position(|inst| std::ptr::eq(inst, one))?;
+                        self.lost.push((function, block, store));
+                        self.effects.insert((function, block));
+                        continue;
+                    }
                     Pair::Before(one) => {
                         self.alone(place, segment, (one, true))?;
                         continue;
@@ -213,7 +248,7 @@ impl<'m, 't> Lockstep<'m, 't> {
                     continue;
                 }
                 self.step(place, segment, (one, other), graphs)?;
-                segment += usize::from(matches!(one.class.opcode, Op::ControlBarrier | Op::FunctionCall));
+                segment += usize::from(ahead::waits(one.class.opcode));
             }
             if meeting.is_some() {
                 self.met.insert((function, block));

@@ -21,6 +21,8 @@ pub struct Side<'m> {
     /// Structs of buffers that may be written, as modules before SPIR-V 1.3 have them.
     old_buffers: Vec<Word>,
     spec_ids: HashMap<Word, u32>,
+    /// Memory may have several names, or be seen by others at any time.
+    pub is_shared: bool,
     /// Variables by the roots of pointers to them.
     variables: HashMap<Term, Word>,
     pub glsl: Option<Word>,
@@ -49,6 +51,7 @@ impl<'m> Side<'m> {
             strides: HashMap::new(),
             old_buffers: Vec::new(),
             spec_ids: HashMap::new(),
+            is_shared: module.annotations.iter().any(is_shared),
             variables: HashMap::new(),
             glsl: None,
             place: String::new(),
@@ -99,6 +102,15 @@ impl<'m> Side<'m> {
 
     pub fn set(&mut self, id: Word, value: Value) {
         self.values.insert(id, value);
+    }
+
+    /// The values of all ids, which can be brought back.
+    pub fn values(&self) -> HashMap<Word, Value> {
+        self.values.clone()
+    }
+
+    pub fn restore(&mut self, values: HashMap<Word, Value>) {
+        self.values = values;
     }
 
     fn literal(&self, id: Word) -> Option<u32> {
@@ -285,4 +297,11 @@ impl<'m> Side<'m> {
         let place = indices.iter().filter_map(|index| Some(terms.literal(*index)? as usize)).collect();
         is_known.then(|| (format!("constant {name}"), place))
     }
+}
+
+fn is_shared(inst: &Instruction) -> bool {
+    inst.operands.iter().any(|operand| {
+        let Operand::Decoration(decoration) = operand else { return false };
+        matches!(decoration, Decoration::Aliased | Decoration::Coherent | Decoration::Volatile)
+    })
 }

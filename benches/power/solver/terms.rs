@@ -32,6 +32,9 @@ impl Term {
     }
 }
 
+/// A name of any value.
+pub type Symbol = SExpr;
+
 /// What the solver has to be told of a name before it is used.
 enum Declaration {
     Symbol { name: SExpr, sort: SExpr },
@@ -259,6 +262,20 @@ impl Terms {
             left = far.into_iter().map(|(fact, _)| *fact).collect();
         }
         found
+    }
+
+    /// The symbols that terms have.
+    pub fn symbols(&mut self, terms: &[Term]) -> HashSet<Symbol> {
+        terms
+            .iter()
+            .flat_map(|term| self.support(term.expression).iter().copied().collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Their names.
+    pub fn names(&mut self, terms: &[Term]) -> Vec<String> {
+        let symbols = self.symbols(terms);
+        symbols.into_iter().map(|symbol| self.context.display(symbol).to_string()).collect()
     }
 
     /// The symbols that an expression has.

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use rspirv::dr::Instruction;
+use rspirv::spirv::Op;
 
 /// Instructions that correspond, or one that has no counterpart.
 pub(super) enum Pair<'m> {
@@ -21,10 +22,14 @@ pub(super) fn align<'m>(before: &'m [Instruction], after: &'m [Instruction]) -> 
     let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
     let mut pairs = Vec::new();
     loop {
+        let is_store = |inst: Option<&&Instruction>| inst.is_some_and(|inst| inst.class.opcode == Op::Store);
+        let is_lost = is_store(before.peek()) && !is_store(after.peek());
         if let Some(one) = before.next_if(|inst| lacks(&theirs, inst)) {
             pairs.push(Pair::Before(one));
         } else if let Some(other) = after.next_if(|inst| lacks(&ours, inst)) {
             pairs.push(Pair::After(other));
+        } else if let Some(one) = before.next_if(|_| is_lost) {
+            pairs.push(Pair::Before(one));
         } else {
             match (before.next(), after.next()) {
                 (Some(one), Some(other)) => pairs.push(Pair::Both(one, other)),
