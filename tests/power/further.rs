@@ -178,7 +178,7 @@ fn a_branch_that_leads_out_of_bounds_may_go_the_other_way() {
 fn what_is_computed_of_equal_values_is_compared_again() {
     let body = |by: &str, one: &str, other: &str| {
         format!(
-            "%false = OpULessThan %bool %x %c0\n %product = OpIMul %uint %y {by}
+            "%false = OpULessThan %bool %x %c0\n %product = OpIAdd %uint %y {by}
              %s = OpULessThan %bool %x %product\n %same = OpULessThanEqual %bool %x %product
              OpSelectionMerge %met None\n OpBranchConditional {one} %small %great
              %small = OpLabel\n OpBranch %met\n %great = OpLabel\n %q = OpUDiv %uint %x %product\n OpBranch %met
