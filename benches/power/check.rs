@@ -23,12 +23,12 @@ const TIMEOUT: &str = "10";
 const LONGEST: Duration = Duration::from_secs(20);
 /// Passes after which modules that mean the same often have the same words, without names and with new ids. The hidden
 /// command that runs them has this name: it is a process of its own because the optimiser may abort.
-const NORMAL: Form = (
+const NORMAL: Form<'static> = (
     "--normalise",
     &["--strip-debug", "--fold-spec-const-op-composite", "-O", "--eliminate-dead-const", "--compact-ids"],
 );
 /// Passes that leave what is computed as it is, but give the solver one function without local variables.
-const INLINED: Form = (
+const INLINED: Form<'static> = (
     "--inline",
     &[
         "--strip-debug",
@@ -39,11 +39,11 @@ const INLINED: Form = (
         "--eliminate-dead-functions",
         "--scalar-replacement=0",
         "--ssa-rewrite",
-        "--eliminate-dead-code-aggressive",
+        DELETES_UNREAD,
     ],
 );
 /// The same where branches whose conditions are constant in one module are kept, since they are not in the other one.
-const KEPT: Form = (
+const KEPT: Form<'static> = (
     "--kept",
     &[
         "--strip-debug",
@@ -53,23 +53,29 @@ const KEPT: Form = (
         "--eliminate-dead-functions",
         "--scalar-replacement=0",
         "--ssa-rewrite",
-        "--eliminate-dead-code-aggressive",
+        DELETES_UNREAD,
     ],
 );
 /// The same where control flow is not to be changed.
-const LOCAL: Form = (
+const LOCAL: Form<'static> = (
     "--local",
     &[
         "--strip-debug",
         "--fold-spec-const-op-composite",
         "--scalar-replacement=0",
         "--ssa-rewrite",
-        "--eliminate-dead-code-aggressive",
+        DELETES_UNREAD,
     ],
 );
 
 /// The name of a hidden command, and its passes.
-type Form = (&'static str, &'static [&'static str]);
+type Form<'f> = (&'f str, &'static [&'static str]);
+
+/// Behind the name of a command: what nobody reads is kept.
+const UNREAD: &str = "-unread";
+
+/// The pass that deletes it.
+const DELETES_UNREAD: &str = "--eliminate-dead-code-aggressive";
 
 /// A `refines` that says that something which was changed never ran.
 pub const HOLLOW: &str = "hollow";
@@ -136,7 +142,7 @@ impl<'a> Pair<'a> {
         let set = host::specialised(words, self.args);
         write(&self.proved, &set);
         let is_same = !divides && self.normal.is_some() && self.normal == formed(&self.proved, NORMAL);
-        let solved = || (self.solves && self.is_solved(&set)).then_some(NO_DIFFERENCE);
+        let solved = || (self.solves && self.is_solved(&set, divides)).then_some(NO_DIFFERENCE);
         let equal = is_same.then_some(SAME_WORDS).or(proof).or_else(solved);
         let mut command = Command::new(binary);
         command.arg("check").args([&self.before, &self.after]).args(of_host(self.args));
@@ -149,14 +155,15 @@ impl<'a> Pair<'a> {
         Found { verdict, reason, equal, milliseconds }
     }
 
-    /// Whether the solver finds that both modules mean the same.
-    fn is_solved(&self, after: &[u32]) -> bool {
+    /// Whether the solver finds that both modules mean the same. `divides` as in [`Pair::check`].
+    fn is_solved(&self, after: &[u32], divides: bool) -> bool {
         let modules = host::alike(&self.set, after);
-        let formed = |form: Form| {
+        let formed = |(command, passes): Form<'static>| {
             let module = |words: &[u32]| {
                 let path = self.before.with_extension("bounded");
                 write(&path, words);
-                rspirv::dr::load_bytes(formed(&path, form)?).ok()
+                let command = if divides { format!("{command}{UNREAD}") } else { command.to_owned() };
+                rspirv::dr::load_bytes(formed(&path, (&command, passes))?).ok()
             };
             Some((module(&modules[0])?, module(&modules[1])?))
         };
@@ -231,7 +238,7 @@ fn write(path: &Path, words: &[u32]) {
 }
 
 /// What a form's passes make of a module; None where they do not end well.
-fn formed(module: &Path, form: Form) -> Option<Vec<u8>> {
+fn formed(module: &Path, form: Form<'_>) -> Option<Vec<u8>> {
     let output = module.with_extension("formed");
     _ = std::fs::remove_file(&output);
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -242,11 +249,16 @@ fn formed(module: &Path, form: Form) -> Option<Vec<u8>> {
 /// The child: runs passes from INPUT to OUTPUT. False where this is no such command.
 pub fn form(args: &[String]) -> bool {
     let [command, input, output] = args else { return false };
-    let Some((_, passes)) = [NORMAL, INLINED, KEPT, LOCAL].into_iter().find(|form| form.0 == command) else {
+    let (name, keeps_unread) = match command.strip_suffix(UNREAD) {
+        Some(name) => (name, true),
+        None => (&command[..], false),
+    };
+    let Some((_, passes)) = [NORMAL, INLINED, KEPT, LOCAL].into_iter().find(|form| form.0 == name) else {
         return false;
     };
     let words = crate::compile::read(Path::new(input)).unwrap();
-    let passes: Vec<String> = passes.iter().map(|pass| (*pass).to_owned()).collect();
+    let passes = passes.iter().filter(|pass| !keeps_unread || **pass != DELETES_UNREAD);
+    let passes: Vec<String> = passes.map(|pass| (*pass).to_owned()).collect();
     if let Ok(formed) = optimize(&words, &passes, &OptimizeOptions::default()) {
         write(Path::new(output), &formed.words);
     }
