@@ -1,4 +1,4 @@
-//! Writes what the preserving rewrites make of an assembly text, one file each:
+//! Writes what the preserving rewrites make of a module, an assembly text or words (`.spv`), one file each:
 //! `cargo run -p spirv-tv-mutators --example rewrites -- module.spvasm SEED FOLDER`.
 
 use spirv_tv_mutators::{Module, Mutants, PRESERVING, STRENGTHENING};
@@ -7,7 +7,17 @@ use spirv_tv_toolchain::{assemble, disassemble_with, DisassembleOptions, TargetE
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, seed, folder] = arguments.as_slice() else { return Err("MODULE SEED FOLDER".into()) };
-    let words = assemble(&std::fs::read_to_string(path)?, Some(TargetEnv::Vulkan1_3))?;
+    let words = match path.ends_with(".spv") {
+        // Words keep the version that they say.
+        true => {
+            let bytes = std::fs::read(path)?;
+            bytes
+                .chunks_exact(4)
+                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+                .collect()
+        }
+        false => assemble(&std::fs::read_to_string(path)?, Some(TargetEnv::Vulkan1_3))?,
+    };
     let module = Module::load(&words, TargetEnv::Vulkan1_3)?;
     for (claim, mutators) in [("both", PRESERVING), ("forwards", STRENGTHENING)] {
         let mutants = Mutants::of(&module, mutators, seed.parse()?);
