@@ -23,59 +23,37 @@ const TIMEOUT: &str = "10";
 const LONGEST: Duration = Duration::from_secs(20);
 /// Passes after which modules that mean the same often have the same words, without names and with new ids. The hidden
 /// command that runs them has this name: it is a process of its own because the optimiser may abort.
-const NORMAL: Form<'static> = (
+const NORMAL: Form = (
     "--normalise",
     &["--strip-debug", "--fold-spec-const-op-composite", "-O", "--eliminate-dead-const", "--compact-ids"],
 );
 /// Passes that leave what is computed as it is, but give the solver one function without local variables.
-const INLINED: Form<'static> = (
+const INLINED: Form = (
     "--inline",
     &[
         "--strip-debug",
         "--fold-spec-const-op-composite",
-        "--eliminate-dead-branches",
+        BRANCHES,
         "--merge-return",
         "--inline-entry-points-exhaustive",
         "--eliminate-dead-functions",
         "--scalar-replacement=0",
         "--ssa-rewrite",
-        DELETES_UNREAD,
-    ],
-);
-/// The same where branches whose conditions are constant in one module are kept, since they are not in the other one.
-const KEPT: Form<'static> = (
-    "--kept",
-    &[
-        "--strip-debug",
-        "--fold-spec-const-op-composite",
-        "--merge-return",
-        "--inline-entry-points-exhaustive",
-        "--eliminate-dead-functions",
-        "--scalar-replacement=0",
-        "--ssa-rewrite",
-        DELETES_UNREAD,
+        UNREAD,
     ],
 );
 /// The same where control flow is not to be changed.
-const LOCAL: Form<'static> = (
+const LOCAL: Form = (
     "--local",
-    &[
-        "--strip-debug",
-        "--fold-spec-const-op-composite",
-        "--scalar-replacement=0",
-        "--ssa-rewrite",
-        DELETES_UNREAD,
-    ],
+    &["--strip-debug", "--fold-spec-const-op-composite", "--scalar-replacement=0", "--ssa-rewrite", UNREAD],
 );
 
 /// The name of a hidden command, and its passes.
-type Form<'f> = (&'f str, &'static [&'static str]);
+type Form = (&'static str, &'static [&'static str]);
 
-/// Behind the name of a command: what nobody reads is kept.
-const UNREAD: &str = "-unread";
-
-/// The pass that deletes it.
-const DELETES_UNREAD: &str = "--eliminate-dead-code-aggressive";
+/// The pass that deletes what nobody reads, and the one that deletes branches whose conditions are constant.
+const UNREAD: &str = "--eliminate-dead-code-aggressive";
+const BRANCHES: &str = "--eliminate-dead-branches";
 
 /// A `refines` that says that something which was changed never ran.
 pub const HOLLOW: &str = "hollow";
@@ -126,7 +104,7 @@ impl<'a> Pair<'a> {
         write(&before, words);
         let set = host::specialised(words, args);
         write(&proved, &set);
-        let normal = formed(&proved, NORMAL);
+        let normal = formed(&proved, NORMAL, &[]);
         Pair { args, before, after, proved, set, report: path("json"), normal, solves }
     }
 
@@ -141,7 +119,7 @@ impl<'a> Pair<'a> {
         write(&self.after, words);
         let set = host::specialised(words, self.args);
         write(&self.proved, &set);
-        let is_same = !divides && self.normal.is_some() && self.normal == formed(&self.proved, NORMAL);
+        let is_same = !divides && self.normal.is_some() && self.normal == formed(&self.proved, NORMAL, &[]);
         let solved = || (self.solves && self.is_solved(&set, divides)).then_some(NO_DIFFERENCE);
         let equal = is_same.then_some(SAME_WORDS).or(proof).or_else(solved);
         let mut command = Command::new(binary);
@@ -158,17 +136,17 @@ impl<'a> Pair<'a> {
     /// Whether the solver finds that both modules mean the same. `divides` as in [`Pair::check`].
     fn is_solved(&self, after: &[u32], divides: bool) -> bool {
         let modules = host::alike(&self.set, after);
-        let formed = |(command, passes): Form<'static>| {
+        let formed = |form: Form, kept: &[&str]| {
+            let kept: Vec<&str> = kept.iter().copied().chain(divides.then_some(UNREAD)).collect();
             let module = |words: &[u32]| {
                 let path = self.before.with_extension("bounded");
                 write(&path, words);
-                let command = if divides { format!("{command}{UNREAD}") } else { command.to_owned() };
-                rspirv::dr::load_bytes(formed(&path, (&command, passes))?).ok()
+                rspirv::dr::load_bytes(formed(&path, form, &kept)?).ok()
             };
             Some((module(&modules[0])?, module(&modules[1])?))
         };
         let is_equal = |(before, after): &(Module, Module)| solver::finds_no_difference(before, after);
-        let inlined = formed(INLINED);
+        let inlined = formed(INLINED, &[]);
         if inlined.as_ref().is_some_and(is_equal) {
             return true;
         }
@@ -176,8 +154,8 @@ impl<'a> Pair<'a> {
         let blocks =
             |module: &Module| module.functions.iter().map(|one| one.blocks.len()).collect::<Vec<_>>();
         let has_other_blocks = inlined.is_none_or(|(before, after)| blocks(&before) != blocks(&after));
-        let forms = [KEPT].into_iter().filter(|_| has_other_blocks).chain([LOCAL]);
-        forms.filter_map(formed).any(|pair| is_equal(&pair))
+        has_other_blocks && formed(INLINED, &[BRANCHES]).as_ref().is_some_and(is_equal)
+            || formed(LOCAL, &[]).as_ref().is_some_and(is_equal)
     }
 
     /// Copies both modules to a folder.
@@ -237,28 +215,25 @@ fn write(path: &Path, words: &[u32]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// What a form's passes make of a module; None where they do not end well.
-fn formed(module: &Path, form: Form<'_>) -> Option<Vec<u8>> {
+/// What a form's passes, without some, make of a module; None where they do not end well.
+fn formed(module: &Path, form: Form, without: &[&str]) -> Option<Vec<u8>> {
     let output = module.with_extension("formed");
     _ = std::fs::remove_file(&output);
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.arg(form.0).arg(module).arg(&output).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(form.0).arg(module).arg(&output).args(without);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     finish(&mut command).then(|| std::fs::read(&output).ok())?
 }
 
-/// The child: runs passes from INPUT to OUTPUT. False where this is no such command.
+/// The child: runs passes from INPUT to OUTPUT, without those that follow. False where this is no such command.
 pub fn form(args: &[String]) -> bool {
-    let [command, input, output] = args else { return false };
-    let (name, keeps_unread) = match command.strip_suffix(UNREAD) {
-        Some(name) => (name, true),
-        None => (&command[..], false),
-    };
-    let Some((_, passes)) = [NORMAL, INLINED, KEPT, LOCAL].into_iter().find(|form| form.0 == name) else {
+    let [command, input, output, without @ ..] = args else { return false };
+    let Some((_, passes)) = [NORMAL, INLINED, LOCAL].into_iter().find(|form| form.0 == command) else {
         return false;
     };
     let words = crate::compile::read(Path::new(input)).unwrap();
-    let passes = passes.iter().filter(|pass| !keeps_unread || **pass != DELETES_UNREAD);
-    let passes: Vec<String> = passes.map(|pass| (*pass).to_owned()).collect();
+    let passes = passes.iter().map(|pass| (*pass).to_owned());
+    let passes: Vec<String> = passes.filter(|pass| !without.contains(pass)).collect();
     if let Ok(formed) = optimize(&words, &passes, &OptimizeOptions::default()) {
         write(Path::new(output), &formed.words);
     }
