@@ -9,7 +9,7 @@ use super::{expect, host, solver, text};
 use crate::require::{skipped, Need};
 
 /// Types and variables in shared memory and in a buffer that is not read.
-const MORE: &str = "%to_shared = OpTypePointer Workgroup %uint\n %c6 = OpConstant %uint 6\n %c5 = OpConstant %uint 5
+const MORE: &str = "%to_shared = OpTypePointer Workgroup %uint\n %c6 = OpConstant %uint 6\n %c5 = OpConstant %uint 5\n %c7 = OpConstant %uint 7
      %c264 = OpConstant %uint 264\n %array = OpTypeArray %uint %c64\n %to_array = OpTypePointer Workgroup %array
      %shared = OpVariable %to_array Workgroup\n %to_late_buffer = OpTypePointer StorageBuffer %late_buffer
      %to_late = OpTypePointer StorageBuffer %uint\n %late = OpVariable %to_late_buffer StorageBuffer\n %function =";
@@ -35,7 +35,7 @@ fn reduction(first: &str, stays: &str, stored: &str, read: &str) -> String {
     format!(
         "%own = OpAccessChain %to_shared %shared %lid\n OpStore %own %x
          %half = OpULessThan %bool %lid %c32\n %most = OpSelect %uint %half %c6 %c6
-         %some = OpSelect %uint %half %c5 %c6\n OpBranch %head
+         %some = OpSelect %uint %half %c5 %c6\n %longer = OpSelect %uint %half %c7 %c6\n OpBranch %head
          %head = OpLabel\n %i = OpPhi %uint {first} %entry %next %again\n %sum = OpPhi %uint %x %entry %more %again
          OpLoopMerge %end %again None\n OpBranch %test
          %test = OpLabel\n %t = {stays}\n OpBranchConditional %t %turn %end
@@ -79,8 +79,16 @@ fn a_further_turn_may_repeat_what_was_stored_last() {
     // Not all invocations take it.
     assert!(!same("%c0", "%some", "%sum"));
     assert!(!same("%c0", "%y", "%sum"));
-    // It stores something else than the turn before.
+    let bounded = |bound: &str| of("%c0", "OpULessThan", bound, "%sum");
+    assert!(!is_proved(&bounded("%c6"), &bounded("%longer")));
+    // It stores something else than the turn before, also where what is stored is carried on.
     assert!(!proved("%c0", "%c6", "%i", "%sum"));
+    let counts = |test: &str| {
+        let text = of("%c0", test, "%c6", "%sum")
+            .replace("OpStore %own %more", "%k2 = OpIAdd %uint %k %c1\n OpStore %own %k2");
+        text.replace("%sum = OpPhi", "%k = OpPhi %uint %c0 %entry %k2 %again\n %sum = OpPhi")
+    };
+    assert!(!is_proved(&counts("OpULessThan"), &counts("OpULessThanEqual")));
     // Some wait, and others do not.
     let some_wait = |test: &str| {
         let waits = "%u = OpULessThan %bool %x %y\n OpSelectionMerge %calm None
