@@ -131,6 +131,8 @@ fn a_store_may_be_missing_that_is_overwritten() {
     let some =
         "%t = OpULessThan %bool %x %y\n OpSelectionMerge %end None\n OpBranchConditional %t %last %end";
     assert!(!proved("", some, "%again_sum", ""));
+    let farther = some.replace("%t %last %end", "%t %before %end\n %before = OpLabel\n OpBranch %last");
+    assert!(!proved("", &farther, "%again_sum", ""));
     // Something reads it, or may do so by another name.
     assert!(!proved("%seen = OpLoad %uint %early\n OpStore %to_x %seen", on, "%again_sum", ""));
     assert!(!proved("", on, "%again_sum", "OpDecorate %late Aliased"));
