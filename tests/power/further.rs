@@ -204,6 +204,7 @@ fn what_is_computed_of_equal_values_is_compared_again() {
     let before = |by: &str| body(by, "%s", "%s2");
     expect(true, &before("%y"), &body("%y", "%false", "%false"));
     expect(false, &before("%y"), &body("%y", "%s", "%same2"));
+    expect(false, &before("%y"), &body("%y", "%same", "%s2"));
 }
 
 #[test]
