@@ -49,9 +49,8 @@ impl Graph {
         std::iter::successors(Some(block), |at| self.dominators[*at].filter(|up| up != at))
     }
 
-    /// The loop with this header, if it has one way back and a block is in it: the header, where the way back begins, and all
-    /// blocks.
-    pub fn natural_loop(&self, header: usize, block: usize) -> Option<(usize, usize, HashSet<usize>)> {
+    /// The loop with this header, if it has one way back: where that begins, and all blocks.
+    pub fn natural_loop(&self, header: usize) -> Option<(usize, HashSet<usize>)> {
         let is_back = |from: &&usize| self.dominating(**from).any(|up| up == header);
         let mut back = self.predecessors(header).iter().filter(is_back);
         let latch = *back.next().filter(|_| back.next().is_none())?;
@@ -62,7 +61,7 @@ impl Graph {
                 next.extend(self.predecessors(block));
             }
         }
-        inside.contains(&block).then_some((header, latch, inside))
+        Some((latch, inside))
     }
 
     /// Whether control may come back to a block.

@@ -79,15 +79,7 @@ impl Loops<'_, '_> {
     fn loop_at(&self, header: usize) -> Option<Loop> {
         let graph = self.graph;
         let dominates = |one: usize, other: usize| graph.dominating(other).any(|block| block == one);
-        let mut back = graph.predecessors(header).iter().filter(|from| dominates(header, **from));
-        let latch = *back.next().filter(|_| back.next().is_none())?;
-        let mut inside = HashSet::from([header]);
-        let mut next = vec![latch];
-        while let Some(block) = next.pop() {
-            if inside.insert(block) {
-                next.extend(graph.predecessors(block));
-            }
-        }
+        let (latch, inside) = graph.natural_loop(header)?;
         let edges = || inside.iter().flat_map(|from| graph.successors(*from).iter().map(|to| (*from, *to)));
         let is_simple =
             edges().all(|(from, to)| to == header || !inside.contains(&to) || !dominates(to, from));

@@ -33,7 +33,7 @@ const ALL_NARROW_FUEL: u64 = 42_000_000;
 /// What looks may cost that take long with one workgroup already.
 const DEEP_FUEL: u64 = 40_000_000;
 
-/// For each of them, up to so many, the launch that is searched has this part less.
+/// For each of them, up to so many, the launch that is searched keeps this part.
 const MOST_NARROW: usize = 3;
 const PART_OF_NARROW: u64 = 9;
 

@@ -89,8 +89,8 @@ impl Lockstep<'_, '_> {
         if demand.pairs != [(condition, opposite)] || demand.phi.is_some() {
             return None;
         }
-        let (header, latch, inside) =
-            graph.dominating(block).find_map(|header| graph.natural_loop(header, block))?;
+        let mut loops = graph.dominating(block).filter_map(|up| Some((up, graph.natural_loop(up)?)));
+        let (header, (latch, inside)) = loops.find(|(_, (_, inside))| inside.contains(&block))?;
         let [holds, fails] = *graph.successors(block) else { return None };
         let (stays, leaves, ours, theirs) = if inside.contains(&holds) {
             (holds, fails, condition, opposite)
