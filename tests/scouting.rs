@@ -11,6 +11,8 @@ use crate::texts::checker;
 mod lasting;
 #[path = "scouting/launches.rs"]
 mod launches;
+#[path = "scouting/steps.rs"]
+mod steps;
 
 /// Invocations below a number in memory store `value`, those with even numbers in one word, the others in another: with
 /// more than two that is a race.

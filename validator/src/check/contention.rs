@@ -68,8 +68,7 @@ impl Checker<'_> {
             }
         };
         let Some(patches) = patches else { return Ok(input) };
-        let recipe = inputs.recipe().clone();
-        match prepare::supported(inputs.patched(&recipe, patches, trial), Role::Before)? {
+        match prepare::supported(inputs.calmed(patches, trial), Role::Before)? {
             Ok(Next::Input(calm)) => Ok(calm),
             Ok(Next::Over | Next::OutOfTime) | Err(_) => Ok(input),
         }

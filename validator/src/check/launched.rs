@@ -14,6 +14,7 @@ use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::launch::inputs::{Inputs, Next, DEFAULT_INPUTS};
+use crate::launch::kept::Was;
 use crate::launch::values::Kind;
 use crate::launch::{trial, Launch, Size3};
 
@@ -109,13 +110,12 @@ impl Checker<'_> {
         let automatic = self.options.launch.workgroups.is_none() && programs.before.entry.is_compute();
         let whole = self.runner.deadline;
         let inputs = self.options.launch.inputs;
-        let share = self.runner.searches.share_of_looks();
         let plan = |may_be_followed| Plan {
             least: inputs.unwrap_or(LEAST_INPUTS),
             most: inputs.unwrap_or(DEFAULT_INPUTS),
             without_zeros: false,
-            scouted: if inputs.is_none() { SCOUTED / share } else { 0 },
-            fuel: FUEL / u64::from(share),
+            scouted: if inputs.is_none() { SCOUTED } else { 0 },
+            fuel: FUEL,
             kept: 0,
             deep_fuel: 0,
             may_be_followed,
@@ -154,11 +154,11 @@ impl Checker<'_> {
     /// apart counts.
     pub(super) fn looked_at_launches(&mut self, programs: &Programs, usual: usize) -> Result<(), CheckError> {
         let [before, after] = &programs.known;
-        if before.is_same(after) {
+        let is_seen = self.runner.searches.shares_looks() && !self.misses_changed(programs);
+        if before.is_same(after) || is_seen {
             return Ok(());
         }
         let wide = self.wide;
-        let share = u64::from(self.runner.searches.share_of_looks());
         let of_wide =
             |wide| (wide, Plan { scouted: WIDE, fuel: WIDE_FUEL, without_zeros: true, ..LOOKED_AT });
         let mut all: Vec<([u32; 3], Plan)> = wide.map(of_wide).into_iter().collect();
@@ -199,9 +199,8 @@ impl Checker<'_> {
                 left.push(Size3(count).to_string());
                 continue;
             }
-            plan.scouted /= share as u32;
-            plan.fuel /= share;
-            plan.deep_fuel /= share;
+            plan.fuel = self.runner.searches.draw(plan.fuel);
+            plan.deep_fuel = self.runner.searches.draw(plan.deep_fuel);
             self.look_at_launch(programs, (count, usual), &plan)?;
         }
         if !left.is_empty() {
@@ -276,6 +275,9 @@ impl Checker<'_> {
         if plan.without_zeros {
             inputs.without_zeros();
         }
+        if self.runner.searches.shares_looks() && !plan.is_only_looked_at() {
+            self.keep_inputs(programs, &launch, &mut inputs, (options, plan));
+        }
         let least = plan.least.min(inputs.count());
         let narrow = match plan.may_be_followed {
             true => narrower(launch.workgroups, launch.wide.unwrap_or(ONE)).len().min(MOST_NARROW) as u64,
@@ -290,11 +292,13 @@ impl Checker<'_> {
         let goes_on = plan.is_only_looked_at() || self.inputs(programs, &launch, &mut inputs, least)?;
         self.runner.deadline = whole;
         if goes_on && plan.scouted > 0 {
-            self.scout(programs, &launch, &mut inputs, runs, plan)?;
+            let plan = self.shared(programs, plan, runs);
+            self.scout(programs, &launch, &mut inputs, runs, &plan)?;
         }
         if !plan.is_only_looked_at() {
             // Sizes fit one launch: those of the one that is searched serve the next step.
-            self.runner.searches.choose(inputs.into_chosen());
+            let chosen = inputs.into_chosen(&mut self.runner.searches.kept);
+            self.runner.searches.choose(chosen);
         }
         let [of_before, of_after] = &self.covered;
         self.found.executed.push([of_before.executed(before), of_after.executed(after)]);
@@ -349,6 +353,11 @@ impl Checker<'_> {
             if self.found.runs.get(known).is_some_and(is_defined) {
                 inputs.serve(true, false);
             }
+            inputs.came(match self.found.runs.get(known) {
+                Some(run) if run.comparison.unfinished.is_some() => Was::Unfinished,
+                Some(run) if is_defined(run) => Was::Defined,
+                Some(_) | None => Was::Undefined,
+            });
             self.found.runs.iter().skip(known).for_each(&mut *self.each);
             match next {
                 Ok(Next::OutOfTime) => {

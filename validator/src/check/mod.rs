@@ -25,6 +25,7 @@ mod scouted;
 mod scouting;
 mod searches;
 mod self_check;
+mod series;
 mod shares;
 mod solving;
 mod source;

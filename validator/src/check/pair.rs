@@ -1,5 +1,6 @@
 //! A check of two modules: every entry point, every input.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::choices::{Choices, LaunchChoice};
@@ -23,7 +24,7 @@ use crate::coverage::{Coverage, Executed};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explore::{Races, ReductionName, Settings};
-use crate::ir::{CooperativeOp, MemoryModel, Op, Program};
+use crate::ir::{CooperativeOp, Line, MemoryModel, Op, Program};
 use crate::launch::{Input, Launch};
 use crate::lower::{LowerError, SpecTarget};
 use crate::module::Module;
@@ -39,7 +40,7 @@ pub fn check(
     options: &CheckOptions,
     watch: &Watch,
 ) -> Result<CheckReport, CheckError> {
-    check_in_series(before, after, options, watch, &mut Searches::default())
+    check_all(before, after, options, watch, &mut Searches::default(), &mut |_| ())
 }
 
 /// As [`check`], and hands over each run as soon as it is final. The report has the same runs in the same order.
@@ -94,6 +95,7 @@ fn check_all(
         },
         found: Found::default(),
         covered: Default::default(),
+        changed: OnceCell::new(),
         works: None,
         wide: None,
         each,
@@ -107,9 +109,6 @@ fn check_all(
     for entry in prepare::entries(before, &options.launch) {
         checker.entry(entry)?;
     }
-    let runs = &checker.found.runs;
-    let is_defined = runs.iter().any(|run| run.comparison.verdict != Verdict::Vacuous);
-    checker.runner.searches.note_defined(is_defined);
     Ok(checker.finish()?)
 }
 
@@ -156,6 +155,8 @@ pub(super) struct Checker<'a> {
     pub(super) covered: [Coverage; 2],
     /// Whether before changed something on an input of this launch that was looked at; `None` where none was.
     pub(super) works: Option<bool>,
+    /// The lines of both modules to which nothing in the other one corresponds, once that was asked.
+    pub(super) changed: OnceCell<[BTreeSet<Line>; 2]>,
     /// See [`Launch::wide`]; of the last launch.
     pub(super) wide: Option<[u32; 3]>,
     /// Hears of every run that is final.

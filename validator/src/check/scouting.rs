@@ -5,7 +5,7 @@
 //! likely, and it costs a fraction of a search.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::error::CheckError;
 use super::launched::Plan;
@@ -49,6 +49,9 @@ const HELD_CHASES: u32 = 48;
 
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
+
+/// None are where looks may take fewer instructions than this in all.
+const LEAST_TO_FOLLOW: u64 = 1 << 19;
 
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
@@ -145,7 +148,10 @@ impl Checker<'_> {
             open: None,
             plain: Plain::default(),
             changed,
-            counterparts: Texts::of(&self.before.text, &self.after.text).matched().counterparts(),
+            counterparts: match plan.fuel < LEAST_TO_FOLLOW {
+                true => BTreeMap::new(),
+                false => Texts::of(&self.before.text, &self.after.text).matched().counterparts(),
+            },
             differing: BTreeSet::new(),
             broken: Vec::new(),
             repairs: 0,
@@ -437,7 +443,10 @@ impl Checker<'_> {
         input: &Input,
         cost: u64,
     ) -> Result<bool, CheckError> {
-        if cost > DEAR_TO_FOLLOW || !scouted.following.is_due(scouted.spent()) {
+        if cost > DEAR_TO_FOLLOW
+            || scouted.counterparts.is_empty()
+            || !scouted.following.is_due(scouted.spent())
+        {
             return Ok(false);
         }
         let Scouted { programs, launch, scout, ends, .. } = *scouted;

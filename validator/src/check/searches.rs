@@ -10,11 +10,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::behaviour::Behaviours;
-use crate::dispatch::Dispatch;
+use crate::dispatch::{Dispatch, Object};
 use crate::explore::Settings;
 use crate::ir::{Anonymous, Inexact, Line, Program};
 use crate::launch::inputs::Chosen;
+use crate::launch::kept::Kept;
 use crate::witness;
+
+/// Instructions for looks at further inputs that the steps of a pipeline share, beside those that each of them has.
+const SHARED: u64 = 1_000_000;
+
+/// The part of what is left of them that is given out at a time.
+const PART: u64 = 4;
 
 /// A program as [`Searches`] know it.
 #[derive(Clone, Debug)]
@@ -50,8 +57,10 @@ pub struct Searches {
     check: u64,
     /// What was chosen for the inputs of the checks so far.
     chosen: Chosen,
-    /// Whether before was defined on an input of the last check.
-    defined: bool,
+    /// Inputs of the checks before.
+    pub(super) kept: Kept,
+    /// Instructions for looks that are left of what the checks share, if they do.
+    shared: Option<u64>,
     /// Searches that need not be done, so far.
     spared: u64,
 }
@@ -62,19 +71,22 @@ impl Searches {
         self.spared
     }
 
-    /// The share of the looks at further inputs that is this check's, as a divisor. What changed in steps before it was
-    /// looked for there; and where nothing was defined, the same inputs of much the same module are no better now.
-    pub(super) fn share_of_looks(&self) -> u32 {
-        match (self.check, self.defined) {
-            (0 | 1, _) => 1,
-            (_, true) => 4,
-            (_, false) => 16,
-        }
+    /// From now on checks share their looks at further inputs, as the steps of a pipeline do.
+    pub fn share_looks(&mut self) {
+        self.shared.get_or_insert(SHARED);
     }
 
-    /// Notes whether before was defined on an input.
-    pub(super) fn note_defined(&mut self, defined: bool) {
-        self.defined = defined;
+    /// Whether they do.
+    pub(super) fn shares_looks(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// So many instructions for looks, or what there is of them.
+    pub(super) fn draw(&mut self, wanted: u64) -> u64 {
+        let Some(left) = &mut self.shared else { return wanted };
+        let share = wanted.min(*left / PART);
+        *left -= share;
+        share
     }
 
     /// What was chosen for the inputs of the checks before.
@@ -214,16 +226,14 @@ pub(super) fn is_same_dispatch(a: &Dispatch, b: &Dispatch) -> bool {
     if a.objects.len() != b.objects.len() || a.places.len() != b.places.len() {
         return false;
     }
+    let is_anonymous = |object: &Object| object.key.starts_with('%') && !object.observed;
     let anonymous = |dispatch: &Dispatch| {
         let mut dispatch = dispatch.clone();
-        for object in &mut dispatch.objects {
-            if object.key.starts_with('%') && !object.observed {
-                object.key.truncate(1);
-            }
-        }
+        dispatch.objects.iter_mut().filter(|it| is_anonymous(it)).for_each(|it| it.key.truncate(1));
         dispatch
     };
-    a == b || anonymous(a) == anonymous(b)
+    // Copies are dear.
+    a == b || a.objects.iter().any(is_anonymous) && anonymous(a) == anonymous(b)
 }
 
 /// Whether a search with `wanted` finds what one with `had` found, where that was everything.
@@ -284,14 +294,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn later_checks_of_a_series_look_at_fewer_inputs() {
+    fn checks_that_share_their_looks_get_less_and_less() {
         let mut searches = Searches::default();
-        let mut share = |is_defined| {
-            searches.start_check();
-            let share = searches.share_of_looks();
-            searches.note_defined(is_defined);
-            share
-        };
-        assert_eq!([true, true, false, true, true].map(&mut share), [1, 4, 4, 16, 4]);
+        assert_eq!([searches.draw(7 * SHARED), searches.draw(1)], [7 * SHARED, 1]);
+        searches.share_looks();
+        let first = searches.draw(7 * SHARED);
+        searches.share_looks();
+        assert_eq!([first, searches.draw(7 * SHARED)], [SHARED / PART, (SHARED - SHARED / PART) / PART]);
+        assert_eq!(searches.draw(5), 5);
     }
 }

@@ -328,8 +328,8 @@ impl Checker<'_> {
 
     /// The lines of both modules to which nothing in the other one corresponds.
     pub(super) fn changed(&self) -> [BTreeSet<Line>; 2] {
-        let [before, after] = [self.before, self.after].map(|module| module.text.as_str());
-        correspondence::changed(before, after)
+        let texts = [self.before, self.after].map(|module| module.text.as_str());
+        self.changed.get_or_init(|| correspondence::changed(texts[0], texts[1])).clone()
     }
 }
 

@@ -135,10 +135,10 @@ impl Checker<'_> {
             }
             left -= 1;
             let first = self.found.launches.len();
-            let share = self.runner.searches.share_of_looks();
             let looks = match may_run {
+                0 if self.runner.searches.shares_looks() => (0, 0),
                 0 => (LOOKED_AT, FUEL_OF_LOOKS),
-                _ => (LOOKED_AT_TO_RUN / share, FUEL_TO_RUN / u64::from(share)),
+                _ => (LOOKED_AT_TO_RUN, FUEL_TO_RUN),
             };
             let ended = self.specialised(usual, workgroups, values, &plan(looks))?;
             spent = spent.saturating_add(cost_of(&self.found.runs, first));
@@ -222,7 +222,7 @@ impl Checker<'_> {
     }
 
     /// The lines of each module to which none of the other one corresponds, and which no launch has executed.
-    fn changed_and_unseen(&self) -> [BTreeSet<Line>; 2] {
+    pub(super) fn changed_and_unseen(&self) -> [BTreeSet<Line>; 2] {
         let mut changed = self.changed();
         for executed in &self.found.executed {
             for (lines, executed) in changed.iter_mut().zip(executed) {

@@ -5,11 +5,12 @@
 //! modules; seeded random values. Each input of the third kind rotates the list by one, so that in time every
 //! word takes every value. Everything is a function of the modules, the launch and the seed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use super::acceleration::AccelerationPlace;
 use super::generator::{Generator, Layout, Sizes, Sizing};
+use super::kept::{Kept, Made, Needs, Was};
 use super::patch::Patch;
 use super::physical::{PhysicalBuffer, PhysicalSource};
 use super::recipe::Recipe;
@@ -18,6 +19,7 @@ use super::{ImageContents, Launch, LaunchError, Slot};
 use crate::acceleration::AccelerationStructure;
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
+use crate::lower::Specialisation;
 use crate::value::Byte;
 
 /// Largest number of automatic inputs where the user says none: a check makes fewer where they cost much.
@@ -162,12 +164,25 @@ pub struct Inputs<'a> {
     served: Vec<(Recipe, Input)>,
     /// Those of them that are varied most.
     favoured: Vec<usize>,
+    /// Those of them that reached what no other one did, by their numbers.
+    telling: BTreeSet<u32>,
     made: Vec<Input>,
     chosen: Chosen,
     /// The last one has sizes that were chosen for others.
     is_guessed: bool,
     /// Images have sizes that were chosen for others, too.
     guesses_images: bool,
+    /// What the checks of a series keep, and for what.
+    kept: Option<(Needs, Made)>,
+    /// The numbers of those that are tried again, and whether new ones are made after them.
+    again: VecDeque<u32>,
+    makes_new: bool,
+    /// So many numbers were passed over for these.
+    passed: u32,
+    /// The number of the first one that is no more than looked at.
+    first_look: Option<u32>,
+    /// Under this number the last one is kept.
+    kept_as: Option<u32>,
 }
 
 impl<'a> Inputs<'a> {
@@ -196,11 +211,41 @@ impl<'a> Inputs<'a> {
             recipe: Recipe::of(Kind::Given, 0),
             served: Vec::new(),
             favoured: Vec::new(),
+            telling: BTreeSet::new(),
             made,
             chosen,
             is_guessed,
             guesses_images: false,
+            kept: None,
+            again: VecDeque::new(),
+            makes_new: true,
+            passed: 0,
+            first_look: None,
+            kept_as: None,
         }
+    }
+
+    /// In a series of checks: the first ones are those of the checks before, where nothing that they are made for has
+    /// changed. At least so many are to be tried. Returns how many are not tried again since they were not finished.
+    pub fn keep(
+        &mut self,
+        kept: &mut Kept,
+        (before, after): (&Program, &Program),
+        launch: (&Launch, &[Specialisation]),
+        least: u32,
+    ) -> usize {
+        let Some(needs) = Needs::of(before, Some(after), launch, self.seed) else { return 0 };
+        let made = kept.take(&needs);
+        let mut left_out = 0;
+        if made.end() > 0 {
+            let again = made.again(least);
+            (self.again, self.makes_new, left_out) = (again.numbers.into(), again.makes_new, again.left_out);
+            self.passed = made.end().saturating_sub(self.number);
+            (2..made.end()).for_each(|number| _ = self.kind_of(number));
+            self.number = made.end();
+        }
+        self.kept = Some((needs, made));
+        left_out
     }
 
     /// How many it makes at most, those that are made included.
@@ -214,12 +259,13 @@ impl<'a> Inputs<'a> {
 
     /// How many it has begun to make, those included that are like others.
     pub fn begun(&self) -> u32 {
-        self.number
+        self.number.saturating_sub(self.passed)
     }
 
     /// How many are left to make, at most.
     pub fn left(&self) -> u32 {
-        self.count().saturating_sub(self.number)
+        let new = if self.makes_new { self.count().saturating_sub(self.begun()) } else { 0 };
+        new.max(self.again.len() as u32)
     }
 
     /// Leaves out the zeros, which show least, unless there is one input only.
@@ -242,37 +288,90 @@ impl<'a> Inputs<'a> {
     /// Makes so many more.
     pub fn extend(&mut self, more: u32) {
         self.count = self.count.saturating_add(more);
+        self.makes_new = true;
+        self.again.clear();
+        self.first_look = Some(self.number);
     }
 
-    /// What was chosen, for modules that come later.
-    pub fn into_chosen(self) -> Chosen {
+    /// What was chosen, for modules that come later; and what is kept for them.
+    pub fn into_chosen(mut self, kept: &mut Kept) -> Chosen {
+        if let Some((needs, mut made)) = self.kept {
+            let first = self.first_look.unwrap_or(u32::MAX);
+            let telling = self.telling.split_off(&first);
+            let is_telling = |(recipe, _): &(Recipe, Input)| telling.contains(&recipe.number());
+            for (recipe, input) in self.served.into_iter().filter(is_telling) {
+                made.put(recipe.number(), (recipe, input), Was::Telling);
+            }
+            kept.keep(needs, made);
+        }
         self.chosen
+    }
+
+    /// Keeps the last one for the checks that come later.
+    fn keep_last(&mut self) {
+        let (Some((_, made)), Some(number)) = (&mut self.kept, self.kept_as) else { return };
+        if let Some(input) = self.made.last() {
+            made.put(number, (self.recipe.clone(), input.clone()), Was::Undefined);
+        }
+    }
+
+    /// Notes what became of the last one.
+    pub fn came(&mut self, was: Was) {
+        if let (Some((_, made)), Some(number)) = (&mut self.kept, self.kept_as) {
+            made.note(number, was);
+        }
+    }
+
+    /// The next one that is tried again.
+    fn known(&mut self) -> Option<Input> {
+        let (_, made) = self.kept.as_ref()?;
+        let number = self.again.pop_front()?;
+        let (recipe, input) = made.get(number)?;
+        self.passed = self.passed.saturating_sub(1);
+        self.kept_as = Some(number);
+        self.is_guessed = false;
+        self.recipe = recipe;
+        self.made.push(input.clone());
+        Some(input)
     }
 
     /// The next input that differs from those before.
     pub fn next(&mut self, trial: &mut Trial<'_>) -> Result<Next, LaunchError> {
         while self.left() > 0 {
-            let kind = match self.number {
-                _ if self.generator.nothing_free() => Kind::Given,
-                0 => Kind::Zeros,
-                1 => Kind::Distinct,
-                // Half of what is left turns the list of values, the other half is random.
-                _ if self.plain.is_multiple_of(2) || self.plain < FIRST_BOUNDARIES => {
-                    self.boundaries += 1;
-                    self.plain += 1;
-                    Kind::Boundary(self.boundaries - 1)
-                }
-                number => {
-                    self.plain += 1;
-                    Kind::Random(number)
-                }
-            };
+            if let Some(input) = self.known() {
+                return Ok(Next::Input(input));
+            }
+            let kind = self.kind_of(self.number);
+            self.kept_as = Some(self.number).filter(|_| self.first_look.is_none());
             match self.made_of(Recipe::of(kind, self.number), trial)? {
                 Next::Over => {}
-                next => return Ok(next),
+                Next::Input(input) => {
+                    self.keep_last();
+                    return Ok(Next::Input(input));
+                }
+                Next::OutOfTime => return Ok(Next::OutOfTime),
             }
         }
         Ok(Next::Over)
+    }
+
+    /// What the next one is filled with, which has this number.
+    fn kind_of(&mut self, number: u32) -> Kind {
+        match number {
+            _ if self.generator.nothing_free() => Kind::Given,
+            0 => Kind::Zeros,
+            1 => Kind::Distinct,
+            // Half of what is left turns the list of values, the other half is random.
+            _ if self.plain.is_multiple_of(2) || self.plain < FIRST_BOUNDARIES => {
+                self.boundaries += 1;
+                self.plain += 1;
+                Kind::Boundary(self.boundaries - 1)
+            }
+            number => {
+                self.plain += 1;
+                Kind::Random(number)
+            }
+        }
     }
 
     /// An input that has values of another kind in some places of one that served; none where none did, or where it is
@@ -290,6 +389,7 @@ impl<'a> Inputs<'a> {
             false => self.favoured[late(self.favoured.len())],
         };
         let Some((recipe, _)) = self.served.get(at) else { return Ok(Next::Over) };
+        self.kept_as = None;
         self.made_of(recipe.grafted(self.number, self.seed), trial)
     }
 
@@ -300,6 +400,9 @@ impl<'a> Inputs<'a> {
             let Some(input) = self.made.last() else { return };
             if is_favoured {
                 self.favoured.push(self.served.len());
+            }
+            if is_new {
+                self.telling.insert(self.recipe.number());
             }
             self.served.push((self.recipe.clone(), input.clone()));
         }
@@ -344,7 +447,19 @@ impl<'a> Inputs<'a> {
         patches: Vec<Patch>,
         trial: &mut Trial<'_>,
     ) -> Result<Next, LaunchError> {
+        self.kept_as = None;
         self.made_of(served.patched(self.number, patches), trial)
+    }
+
+    /// The last one with other values in some places, in its stead; none where it is like one before.
+    pub fn calmed(&mut self, patches: Vec<Patch>, trial: &mut Trial<'_>) -> Result<Next, LaunchError> {
+        let kept_as = self.kept_as;
+        let next = self.patched(&self.recipe.clone(), patches, trial)?;
+        if matches!(next, Next::Input(_)) {
+            self.kept_as = kept_as;
+            self.keep_last();
+        }
+        Ok(next)
     }
 
     /// This input with room in its runtime arrays, and then so many of other kinds as large, if there are so many.
@@ -404,6 +519,7 @@ impl<'a> Inputs<'a> {
         }
         self.made.pop();
         self.made.push(input.clone());
+        self.keep_last();
         Ok(Next::Input(input))
     }
 

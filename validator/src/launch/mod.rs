@@ -17,6 +17,7 @@ pub(crate) mod image_options;
 pub(crate) mod images;
 pub mod inputs;
 mod interface;
+pub mod kept;
 pub mod options;
 pub mod patch;
 pub(crate) mod physical;

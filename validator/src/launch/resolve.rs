@@ -52,7 +52,7 @@ impl OutOfBounds {
 }
 
 /// A launch with everything settled but the inputs; the same for both modules.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     /// Number of workgroups, in x, y and z.
     pub workgroups: [u32; 3],

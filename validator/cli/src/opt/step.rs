@@ -149,8 +149,11 @@ pub(super) struct StepChecker<'a> {
     save_failing: Option<&'a Path>,
     arguments: &'a ReadArguments,
     watch: &'a Watch,
-    /// The number of the step that runs.
+    /// The number of the step that runs, and how many there are.
     step: usize,
+    steps: usize,
+    /// `--ends`.
+    ends: bool,
     /// A step's module before is that after the step before it.
     searches: Searches,
     /// The module after the step before, where its lines are those of its words.
@@ -190,6 +193,8 @@ impl<'a> StepChecker<'a> {
             arguments: &arguments.comparison.read,
             watch,
             step: 0,
+            steps: 0,
+            ends: arguments.ends,
             searches: Searches::default(),
             last: None,
             files,
@@ -231,6 +236,9 @@ impl StepChecker<'_> {
             Some(file) => file,
             None => Module::from_words(after.to_vec(), "after", &self.read)?,
         };
+        if self.steps > 1 && !self.ends {
+            self.searches.share_looks();
+        }
         let mut report = check_in_series(&before, &after, &options, self.watch, &mut self.searches)?;
         if options.after_out_of_bounds != self.options.after_out_of_bounds {
             report.warnings.push(CLAMPED.to_owned());
@@ -283,7 +291,7 @@ impl Checker for StepChecker<'_> {
     }
 
     fn step_started(&mut self, number: usize, total: usize, pass: &str) {
-        self.step = number;
+        (self.step, self.steps) = (number, total);
         self.watch.title(format!("{}: {number}/{total} {pass}", self.name));
     }
 

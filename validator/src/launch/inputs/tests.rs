@@ -1,3 +1,4 @@
+use super::super::kept::Kept;
 use super::*;
 use crate::launch::build::tests::{buffer, launch, program, slot};
 
@@ -134,7 +135,7 @@ fn sizes_are_chosen_once_for_modules_that_are_alike() {
     let mut inputs = Inputs::new(&program, None, &launch, 3, 0, Chosen::default());
     let mut trial = touching(&12, &mut trials);
     assert_eq!([next(&mut inputs, &mut trial), next(&mut inputs, &mut trial)], [12, 12]);
-    let chosen = inputs.into_chosen();
+    let chosen = inputs.into_chosen(&mut Kept::default());
     let mut later = Inputs::new(&program, None, &launch, 3, 0, chosen.clone());
     assert_eq!(next(&mut later, &mut trial), 12);
     drop(trial);
@@ -214,4 +215,78 @@ fn inputs_that_served_are_varied() {
         all.contains(&0) && all != [words(&zeros, 0), words(&zeros, 1)].concat()
     };
     assert!(mixed.iter().filter(some).count() > 10);
+}
+
+/// Inputs of a step of a pipeline, at least three, with how many were not finished before.
+fn kept<'p>(program: &'p Program, launch: &'p Launch, kept: &mut Kept) -> (Inputs<'p>, usize) {
+    let mut inputs = Inputs::new(program, None, launch, 16, 0, Chosen::default());
+    let left_out = inputs.keep(kept, (program, program), (launch, &[]), 3);
+    (inputs, left_out)
+}
+
+fn names(inputs: &mut Inputs, trial: &mut Trial<'_>, count: usize) -> Vec<String> {
+    let input = |_| match inputs.next(trial) {
+        Ok(Next::Input(input)) => Some(input.name),
+        Ok(Next::Over | Next::OutOfTime) | Err(_) => None,
+    };
+    (0..count).map_while(input).collect()
+}
+
+#[test]
+fn a_step_of_a_pipeline_begins_with_the_inputs_on_which_before_was_defined() {
+    let (program, launch, mut trials, mut known) = (of_runtime_array(), launch(1, 2, 2), 0, Kept::default());
+    let mut trial = touching(&12, &mut trials);
+    let (mut first, _) = kept(&program, &launch, &mut known);
+    for was in [Was::Undefined, Was::Defined, Was::Unfinished, Was::Defined, Was::Defined, Was::Undefined] {
+        assert_eq!(next(&mut first, &mut trial), 12);
+        first.came(was);
+    }
+    // What a look found comes after the first two.
+    first.extend(9);
+    let Ok(Next::Input(telling)) = first.next(&mut trial) else { panic!("no input") };
+    first.serve(true, false);
+    first.into_chosen(&mut known);
+    let (mut second, left_out) = kept(&program, &launch, &mut known);
+    let again = ["distinct", "boundary 2", &telling.name, "boundary 3"];
+    assert_eq!(names(&mut second, &mut trial, 16), again);
+    assert_eq!((second.begun(), second.left(), left_out), (4, 0, 1));
+    // Looks are at others than before.
+    second.extend(9);
+    let others = names(&mut second, &mut trial, 3);
+    assert!(others.len() == 3 && others.iter().all(|name| !again.contains(&name.as_str())), "{others:?}");
+    second.into_chosen(&mut known);
+    drop(trial);
+    // One for the first input of the first step, and one for the first look of the second.
+    assert_eq!(trials, 2);
+    // Other memory has other inputs.
+    let mut other = of_runtime_array();
+    other.variables[0].size = 4;
+    let (mut third, _) = kept(&other, &launch, &mut known);
+    assert_eq!(names(&mut third, &mut touching(&20, &mut trials), 2), ["zeros", "distinct"]);
+}
+
+#[test]
+fn a_step_of_a_pipeline_tries_others_where_before_is_defined_on_few() {
+    let (program, launch, mut trials) = (of_runtime_array(), launch(1, 2, 2), 0);
+    let mut again = |all: &[Was]| {
+        let mut known = Kept::default();
+        let mut trial = touching(&12, &mut trials);
+        let (mut first, _) = kept(&program, &launch, &mut known);
+        for was in all {
+            next(&mut first, &mut trial);
+            first.came(*was);
+        }
+        first.into_chosen(&mut known);
+        let (mut second, left_out) = kept(&program, &launch, &mut known);
+        (names(&mut second, &mut trial, 4).join(", "), left_out)
+    };
+    use Was::{Defined, Undefined, Unfinished};
+    // As many as there are at least, of those on which it is not defined.
+    assert_eq!(again(&[Undefined; 5]), ("zeros, distinct, boundary 1".to_owned(), 0));
+    assert_eq!(again(&[Undefined, Defined, Undefined, Undefined]).0, "distinct, zeros, boundary 1");
+    // What was not finished, only where nothing else is known.
+    assert_eq!(again(&[Unfinished; 2]), ("zeros, distinct".to_owned(), 0));
+    assert_eq!(again(&[Defined, Unfinished]), ("zeros".to_owned(), 1));
+    // New ones, where there were too few.
+    assert_eq!(again(&[Defined]).0, "zeros, distinct, boundary 1, boundary 2");
 }
