@@ -25,11 +25,25 @@ fn every_module_refines_itself_with_every_shortcut_off() {
     });
 }
 
-/// So many inputs are searched where races are kept.
-const KEPT_INPUTS: u32 = 4;
+/// So many inputs are searched where no others are looked at.
+const SEARCHED: u32 = 4;
+
+/// Further inputs are looked at with one of so many mutants, unless with all.
+const LOOKED_AT: usize = 4;
 
 #[test]
 fn every_module_is_equivalent_to_its_rewrites() {
+    rewrites_are_equivalent(LOOKED_AT);
+}
+
+#[test]
+#[ignore = "takes minutes in debug builds"]
+fn every_module_is_equivalent_to_its_rewrites_on_all_inputs() {
+    rewrites_are_equivalent(1);
+}
+
+/// With one of so many rewrites further inputs are looked at.
+fn rewrites_are_equivalent(looked_at: usize) {
     let used = Mutex::new(BTreeMap::<&str, usize>::new());
     support::for_all(|subject| {
         let mut checker = Checker::new(&subject.args);
@@ -48,9 +62,9 @@ fn every_module_is_equivalent_to_its_rewrites() {
             // Every second one with both readings of races.
             for races in &ways[..if number % 2 == 0 { 1 } else { ways.len() }] {
                 checker.options.races = *races;
-                // Further inputs are looked at with one reading of them.
-                let is_kept = *races == Races::Keep;
-                checker.options.launch.inputs = given.or(is_kept.then_some(KEPT_INPUTS));
+                // Where races are kept, none are.
+                let looks = *races == Races::Undefined && is_one_of(looked_at, &module, number);
+                checker.options.launch.inputs = given.or((!looks).then_some(SEARCHED));
                 let report = checker.check(&module, &rewritten);
                 let complaint = support::complaint(&report, subject.undecided.as_deref());
                 complaints.extend(complaint.map(|complaint| format!("{name}, {races:?}: {complaint}")));
@@ -73,15 +87,27 @@ const STRENGTHENINGS: usize = 2;
 
 #[test]
 fn every_module_is_refined_by_its_strengthenings() {
+    strengthenings_refine(LOOKED_AT);
+}
+
+#[test]
+#[ignore = "takes minutes in debug builds"]
+fn every_module_is_refined_by_its_strengthenings_on_all_inputs() {
+    strengthenings_refine(1);
+}
+
+/// With one of so many mutants further inputs are looked at.
+fn strengthenings_refine(looked_at: usize) {
     let used = Mutex::new(BTreeMap::<&str, usize>::new());
     support::for_all(|subject| {
         if subject.has_many_updates() {
             return Vec::new();
         }
-        let checker = Checker::new(&subject.args);
+        let mut checker = Checker::new(&subject.args);
         let module = checker.module(&subject.path);
         let Some(loaded) = checker.to_mutate(&module) else { return Vec::new() };
         let mut complaints = Vec::new();
+        let (given, mut number) = (checker.options.launch.inputs, 0);
         for mutator in STRENGTHENING {
             let Mutants { valid, invalid } = Mutants::of(&loaded, &[*mutator], 0);
             let refused = invalid.iter().map(|(mutant, message)| format!("{mutant}: {message}"));
@@ -90,6 +116,9 @@ fn every_module_is_refined_by_its_strengthenings() {
             let step = valid.len().div_ceil(STRENGTHENINGS).max(1);
             for Mutant { mutator, module: stronger, .. } in valid.iter().step_by(step) {
                 *used.lock().unwrap().entry(mutator).or_default() += 1;
+                let looks = is_one_of(looked_at, &module, number);
+                checker.options.launch.inputs = given.or((!looks).then_some(SEARCHED));
+                number += 1;
                 let report = checker.check(&module, &checker.made(stronger.words(), mutator));
                 let complaint = support::complaint(&report, subject.undecided.as_deref());
                 complaints.extend(complaint.map(|complaint| format!("{mutator}: {complaint}")));
@@ -102,6 +131,11 @@ fn every_module_is_refined_by_its_strengthenings() {
     for mutator in STRENGTHENING {
         assert!(used.get(mutator.name()).is_some_and(|count| *count >= 5), "{}: {used:?}", mutator.name());
     }
+}
+
+/// Whether the mutant of this number is one of so many, which are others with each module.
+fn is_one_of(many: usize, module: &Module, number: usize) -> bool {
+    (module.words.len() + number).is_multiple_of(many)
 }
 
 /// One of so many rewrites is made upon the others.

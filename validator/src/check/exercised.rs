@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::result::Source;
-use crate::correspondence;
 use crate::coverage::Executed;
 use crate::ir::Line;
 
@@ -30,15 +28,14 @@ pub struct ExercisedModule {
 }
 
 impl Exercised {
-    /// By what each launch that counts executed of both modules.
-    pub(super) fn of(launches: &[&[Executed; 2]], texts: [&Source; 2]) -> Exercised {
+    /// By what each launch that counts executed of both modules, and the lines that were changed.
+    pub(super) fn of(launches: &[&[Executed; 2]], changed: impl Fn() -> [BTreeSet<Line>; 2]) -> Exercised {
         let [before, after] = [0, 1].map(|side| module(launches.iter().filter_map(|both| both.get(side))));
         let mut exercised = Exercised { before, after };
         if exercised.before.never_ran.is_empty() && exercised.after.never_ran.is_empty() {
             return exercised;
         }
-        let changed = correspondence::changed(texts[0].text.as_str(), texts[1].text.as_str());
-        for (module, changed) in [&mut exercised.before, &mut exercised.after].into_iter().zip(changed) {
+        for (module, changed) in [&mut exercised.before, &mut exercised.after].into_iter().zip(changed()) {
             let never = module.never_ran.iter().copied();
             module.changed_never_ran = never.filter(|line| changed.contains(line)).collect();
         }

@@ -5,11 +5,12 @@ use super::launches::{self, Came};
 use super::options::CheckOptions;
 use super::pair::{timed_by, Checker, Programs};
 use super::prepare::{self, Prepared};
-use super::result::{Role, Run, Untried};
+use super::result::{Missed, Role, Run, Untried};
 use super::scouted::LARGE;
 use super::scouting::{FUEL, SCOUTED};
+use super::series::STEP_FUEL;
 use crate::behaviour::{Deadline, Undefined};
-use crate::compare::Verdict;
+use crate::compare::{Comparison, Verdict};
 use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
@@ -188,7 +189,7 @@ impl Checker<'_> {
             };
             all.extend(narrow.into_iter().map(of_narrow));
         }
-        let mut left = Vec::new();
+        let [mut late, mut spent] = [Vec::new(), Vec::new()];
         for (count, mut plan) in all {
             let is_over = self.runner.deadline.is_some_and(|deadline| deadline.is_over());
             let is_violated = self.found.runs.iter().any(|run| run.comparison.verdict == Verdict::Violates);
@@ -196,20 +197,24 @@ impl Checker<'_> {
                 break;
             }
             if is_over {
-                left.push(Size3(count).to_string());
+                late.push(Size3(count).to_string());
                 continue;
             }
             plan.fuel = self.runner.searches.draw(plan.fuel);
+            if plan.fuel < STEP_FUEL {
+                spent.push(Size3(count).to_string());
+                continue;
+            }
             plan.deep_fuel = self.runner.searches.draw(plan.deep_fuel);
             self.look_at_launch(programs, (count, usual), &plan)?;
         }
-        if !left.is_empty() {
-            self.found.warnings.push(format!(
-                "{}: not looked at with {} workgroups, as {} left no time",
-                programs.before.entry.name,
-                left.join(" or "),
-                timed_by(self.runner.deadline)
-            ));
+        let no_time = format!("{} left no time", timed_by(self.runner.deadline));
+        let no_fuel = "the steps before have used what all share for that".to_owned();
+        for (left, why) in
+            [(late, no_time), (spent, no_fuel)].into_iter().filter(|(left, _)| !left.is_empty())
+        {
+            let (entry, left) = (&programs.before.entry.name, left.join(" or "));
+            self.found.warnings.push(format!("{entry}: not looked at with {left} workgroups, as {why}"));
         }
         Ok(())
     }
@@ -354,7 +359,10 @@ impl Checker<'_> {
                 inputs.serve(true, false);
             }
             inputs.came(match self.found.runs.get(known) {
-                Some(run) if run.comparison.unfinished.is_some() => Was::Unfinished,
+                Some(Run { entry, comparison: Comparison { unfinished: Some(cut), .. }, .. }) => {
+                    self.runner.searches.cut(entry, *cut);
+                    Was::Unfinished
+                }
                 Some(run) if is_defined(run) => Was::Defined,
                 Some(_) | None => Was::Undefined,
             });
@@ -362,8 +370,9 @@ impl Checker<'_> {
             match next {
                 Ok(Next::OutOfTime) => {
                     let entry = programs.before.entry.name.clone();
-                    let (launch, option) = (self.found.launches.len() - 1, timed_by(deadline));
-                    let untried = Untried { entry, launch, inputs: left as usize, option };
+                    let launch = self.found.launches.len() - 1;
+                    let why = Missed::NoTime(timed_by(deadline));
+                    let untried = Untried { entry, launch, inputs: left as usize, why };
                     self.found.untried.extend((left > 0).then_some(untried));
                     return Ok(true);
                 }

@@ -46,7 +46,7 @@ pub use pair::{check, check_each, check_in_series};
 pub use prepare::settle;
 pub use reason::Reason;
 pub use result::{
-    CheckReport, Explored, FrozenSpec, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source,
+    CheckReport, Explored, FrozenSpec, LegacyRun, Missed, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct, Untried,
 };
 pub use searches::Searches;

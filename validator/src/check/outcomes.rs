@@ -8,7 +8,7 @@ use super::error::CheckError;
 use super::options::CheckOptions;
 use super::pair::timed_by;
 use super::prepare::{self, Lowered, Prepared};
-use super::result::{Explored, OutcomesReport, OutcomesRun, Role, Untried};
+use super::result::{Explored, Missed, OutcomesReport, OutcomesRun, Role, Untried};
 use super::source::source;
 use super::watch::Watch;
 use crate::behaviour::Behaviours;
@@ -107,9 +107,9 @@ fn each_run(
                 Ok(Next::Over) => break,
                 Ok(Next::OutOfTime) => {
                     let entry = program.entry.name.clone();
-                    let option = timed_by(deadline);
+                    let why = Missed::NoTime(timed_by(deadline));
                     let (launch, inputs) = (report.choices.launch.len() - 1, inputs.left() as usize);
-                    report.untried.push(Untried { entry, launch, inputs, option });
+                    report.untried.push(Untried { entry, launch, inputs, why });
                     break;
                 }
                 Err(unsupported) => {

@@ -363,7 +363,7 @@ impl Checker<'_> {
         }))
     }
 
-    fn finish(self) -> Result<CheckReport, Bug> {
+    fn finish(mut self) -> Result<CheckReport, Bug> {
         let Found {
             runs,
             untried,
@@ -378,7 +378,7 @@ impl Checker<'_> {
             passed_over,
             differs,
             later: _,
-        } = self.found;
+        } = std::mem::take(&mut self.found);
         unsupported.sort();
         unsupported.dedup();
         let counted: Vec<&Run> = runs.iter().filter(|run| launches::counts(&launches, run.launch)).collect();
@@ -424,7 +424,7 @@ impl Checker<'_> {
             executed.iter().enumerate().filter(|(number, _)| launches::counts(&choices.launch, *number));
         let counted: Vec<&[Executed; 2]> = counted.map(|(_, executed)| executed).collect();
         let exercised = match verdict {
-            Verdict::Refines => Exercised::of(&counted, [&before, &after]),
+            Verdict::Refines => Exercised::of(&counted, || self.changed()),
             Verdict::Violates | Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error => {
                 Exercised::default()
             }

@@ -56,6 +56,13 @@ pub enum Reason {
         /// The option that says how much there was.
         option: Stopped,
     },
+    /// Most of the inputs of a launch are not tried again.
+    NotTriedAgain {
+        /// The entry point's name.
+        entry: String,
+        /// How many inputs these are.
+        inputs: usize,
+    },
 }
 
 impl Reason {
@@ -83,6 +90,7 @@ impl Reason {
             Reason::FrozenAt { .. } | Reason::Frozen { .. } => "frozen-spec-id",
             Reason::At { reason, .. } => reason.name(),
             Reason::OutOfTime { .. } => "timeout",
+            Reason::NotTriedAgain { .. } => "not-tried-again",
         }
     }
 }
@@ -114,6 +122,15 @@ impl fmt::Display for Reason {
             Reason::OutOfTime { entry, inputs, option } => {
                 let plural = if *inputs == 1 { "" } else { "s" };
                 write!(f, "{option} left no time for {inputs} input{plural} of entry point '{entry}'")
+            }
+            Reason::NotTriedAgain { entry, inputs } => {
+                let [were, them] = if *inputs == 1 { ["was", "it"] } else { ["were", "them"] };
+                let plural = if *inputs == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "{inputs} input{plural} of entry point '{entry}' {were} not tried again, as the step before has not \
+                     finished {them}"
+                )
             }
         }
     }

@@ -11,7 +11,7 @@ use super::launches::{self, PassedOver};
 use super::reason::Reason;
 use super::tried::Tried;
 use crate::behaviour::{Behaviours, Bound, Stopped, Undefined};
-use crate::compare::{Comparison, Verdict, ViolationKind};
+use crate::compare::{Comparison, Cut, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explain::{self, DispatchNames, Explanation, Why};
@@ -224,7 +224,16 @@ pub(super) fn legacy_warning(runs: &[&Run]) -> Option<String> {
 /// So many outcomes take little memory.
 const KEPT_OUTCOMES: u64 = 1 << 10;
 
-/// Inputs of an entry point that there was no time for.
+/// Why inputs were not tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missed {
+    /// This option left no time for them.
+    NoTime(Stopped),
+    /// The step before in a pipeline has not finished them, for these reasons.
+    StepBefore(BTreeSet<Cut>),
+}
+
+/// Inputs of an entry point that were not tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Untried {
     /// The entry point's name.
@@ -232,17 +241,29 @@ pub struct Untried {
     /// The number of the launch that they were for, among [`Choices::launch`].
     #[serde(skip)]
     pub launch: usize,
-    /// How many inputs there was no time for.
+    /// How many inputs these are.
     pub inputs: usize,
-    /// The option that says how much there was.
+    /// Why they were not tried.
     #[serde(skip)]
-    pub option: Stopped,
+    pub why: Missed,
 }
 
 impl Untried {
     /// Why they say nothing.
     pub fn reason(&self) -> Reason {
-        Reason::OutOfTime { entry: self.entry.clone(), inputs: self.inputs, option: self.option }
+        let (entry, inputs) = (self.entry.clone(), self.inputs);
+        match self.why {
+            Missed::NoTime(option) => Reason::OutOfTime { entry, inputs, option },
+            Missed::StepBefore(_) => Reason::NotTriedAgain { entry, inputs },
+        }
+    }
+
+    /// What kept them from being finished.
+    pub(super) fn cuts(&self) -> BTreeSet<Cut> {
+        match &self.why {
+            Missed::NoTime(option) => BTreeSet::from([Cut::Stopped(*option)]),
+            Missed::StepBefore(cuts) => cuts.clone(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::error::CheckError;
 use super::launched::Plan;
 use super::pair::{timed_by, Checker, Programs};
 use super::prepare;
-use super::result::{Role, Run, Untried};
+use super::result::{Missed, Role, Run, Untried};
 use super::scout::{Ends, Look, Plain, Scout, Seen, LOOK};
 use super::scouted::{Scouted, DEEP, ENOUGH};
 use super::shares::{Lasting, Rarely};
@@ -259,8 +259,8 @@ impl Checker<'_> {
         if let Some((input, cost)) = scouted.late.take() {
             if is_over() {
                 let entry = programs.before.entry.name.clone();
-                let (launch, option) = (self.found.launches.len() - 1, timed_by(deadline));
-                self.found.untried.push(Untried { entry, launch, inputs: 1, option });
+                let (launch, why) = (self.found.launches.len() - 1, Missed::NoTime(timed_by(deadline)));
+                self.found.untried.push(Untried { entry, launch, inputs: 1, why });
             } else {
                 if plan.is_only_looked_at() {
                     // Others are looked at after it.

@@ -5,11 +5,12 @@
 //! Reuse changes only the time, and what reports say about reuse. A search is kept only if it holds what every
 //! search of the program would find: it is complete, and the program is not undefined.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::behaviour::Behaviours;
+use crate::compare::Cut;
 use crate::dispatch::{Dispatch, Object};
 use crate::explore::Settings;
 use crate::ir::{Anonymous, Inexact, Line, Program};
@@ -59,6 +60,8 @@ pub struct Searches {
     chosen: Chosen,
     /// Inputs of the checks before.
     pub(super) kept: Kept,
+    /// What has kept searches of the inputs of an entry point from being finished.
+    cuts: BTreeMap<String, BTreeSet<Cut>>,
     /// Instructions for looks that are left of what the checks share, if they do.
     shared: Option<u64>,
     /// Searches that need not be done, so far.
@@ -87,6 +90,16 @@ impl Searches {
         let share = wanted.min(*left / PART);
         *left -= share;
         share
+    }
+
+    /// A search of an input of this entry point was not finished.
+    pub(super) fn cut(&mut self, entry: &str, cut: Cut) {
+        self.cuts.entry(entry.to_owned()).or_default().insert(cut);
+    }
+
+    /// Why searches of its inputs were not.
+    pub(super) fn cuts(&self, entry: &str) -> BTreeSet<Cut> {
+        self.cuts.get(entry).cloned().unwrap_or_default()
     }
 
     /// What was chosen for the inputs of the checks before.

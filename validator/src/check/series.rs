@@ -4,14 +4,14 @@
 use super::launched::Plan;
 use super::options::CheckOptions;
 use super::pair::{Checker, Programs};
-use super::result::Run;
+use super::result::{Missed, Run, Untried};
 use crate::compare::Verdict;
 use crate::coverage;
 use crate::launch::inputs::Inputs;
 use crate::launch::Launch;
 
 /// Instructions that looks of a step may cost in any case.
-const FUEL: u64 = 60_000;
+pub(super) const STEP_FUEL: u64 = 60_000;
 
 impl Checker<'_> {
     /// The first inputs of a launch are those of the checks before, unless the user wants a number of them.
@@ -28,12 +28,17 @@ impl Checker<'_> {
         let kept = &mut self.runner.searches.kept;
         let specialised = (launch, &options.launch.spec[..]);
         let left_out = inputs.keep(kept, (&programs.before, &programs.after), specialised, plan.least);
-        if left_out > 0 {
-            self.found.warnings.push(format!(
-                "{}: {left_out} {} not tried again that the step before has not finished",
-                programs.before.entry.name,
-                if left_out == 1 { "input was" } else { "inputs were" }
-            ));
+        if left_out.inputs == 0 {
+            return;
+        }
+        let entry = programs.before.entry.name.clone();
+        let why = Missed::StepBefore(self.runner.searches.cuts(&entry));
+        let launch = self.found.launches.len() - 1;
+        let untried = Untried { entry, launch, inputs: left_out.inputs, why };
+        match left_out.are_most {
+            true => self.found.untried.push(untried),
+            // The others say enough.
+            false => self.found.warnings.push(untried.reason().to_string()),
         }
     }
 
@@ -46,8 +51,8 @@ impl Checker<'_> {
         let mut runs = self.found.runs.iter().skip(first);
         let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
         let fuel = match runs.all(is_vacuous) || self.misses_changed(programs) {
-            true => self.runner.searches.draw(plan.fuel).max(FUEL),
-            false => FUEL,
+            true => self.runner.searches.draw(plan.fuel).max(STEP_FUEL),
+            false => STEP_FUEL,
         };
         Plan { fuel: fuel.min(plan.fuel), kept: 0, ..*plan }
     }

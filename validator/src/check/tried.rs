@@ -20,7 +20,7 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// The inputs of these runs, and those that there was no time for.
+    /// The inputs of these runs, and those that were not tried.
     pub fn of<'a>(
         runs: impl IntoIterator<Item = &'a Run>,
         untried: impl IntoIterator<Item = &'a Untried>,
@@ -44,7 +44,7 @@ impl Tried {
         }
         for one in untried {
             entries.entry(&one.entry).or_default();
-            tried.cuts.insert(Cut::Stopped(one.option));
+            tried.cuts.extend(one.cuts());
         }
         for (entry, inputs) in entries {
             let finished = inputs.values().filter(|finished| **finished).count();
@@ -81,6 +81,7 @@ pub(super) fn combined<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::result::Missed;
     use super::*;
     use crate::behaviour::Stopped;
 
@@ -111,14 +112,17 @@ mod tests {
     #[test]
     fn what_there_was_no_time_for_was_not_finished() {
         let runs = [("main", "zeros", None), ("main", "distinct", None)];
-        let of = |inputs| {
+        let of = |inputs, why: &Missed| {
             let entry = "main".to_owned();
-            let untried = Untried { entry, launch: 0, inputs, option: Stopped::Timeout };
+            let untried = Untried { entry, launch: 0, inputs, why: why.clone() };
             let tried = Tried::of_searches(runs.into_iter(), &[&untried]);
             (tried.inputs, tried.finished, tried.too_few, tried.unfinished())
         };
-        assert_eq!(of(2), (4, 2, false, Some("2 not finished (time)".to_owned())));
-        assert_eq!(of(3), (5, 2, true, Some("3 not finished (time)".to_owned())));
+        let no_time = Missed::NoTime(Stopped::Timeout);
+        assert_eq!(of(2, &no_time), (4, 2, false, Some("2 not finished (time)".to_owned())));
+        assert_eq!(of(3, &no_time), (5, 2, true, Some("3 not finished (time)".to_owned())));
+        let step_before = Missed::StepBefore(CUT.into_iter().collect());
+        assert_eq!(of(3, &step_before), (5, 2, true, Some("3 not finished (executions)".to_owned())));
     }
 
     #[test]

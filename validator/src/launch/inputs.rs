@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::acceleration::AccelerationPlace;
 use super::generator::{Generator, Layout, Sizes, Sizing};
-use super::kept::{Kept, Made, Needs, Was};
+use super::kept::{Kept, LeftOut, Made, Needs, Was};
 use super::patch::Patch;
 use super::physical::{PhysicalBuffer, PhysicalSource};
 use super::recipe::Recipe;
@@ -226,17 +226,18 @@ impl<'a> Inputs<'a> {
     }
 
     /// In a series of checks: the first ones are those of the checks before, where nothing that they are made for has
-    /// changed. At least so many are to be tried. Returns how many are not tried again since they were not finished.
+    /// changed. At least so many are to be tried. Returns what is not tried again since it was not finished.
     pub fn keep(
         &mut self,
         kept: &mut Kept,
         (before, after): (&Program, &Program),
         launch: (&Launch, &[Specialisation]),
         least: u32,
-    ) -> usize {
-        let Some(needs) = Needs::of(before, Some(after), launch, self.seed) else { return 0 };
+    ) -> LeftOut {
+        let none = LeftOut::default();
+        let Some(needs) = Needs::of(before, Some(after), launch, self.seed) else { return none };
         let made = kept.take(&needs);
-        let mut left_out = 0;
+        let mut left_out = none;
         if made.end() > 0 {
             let again = made.again(least);
             (self.again, self.makes_new, left_out) = (again.numbers.into(), again.makes_new, again.left_out);

@@ -46,14 +46,23 @@ struct Entry {
     was: Was,
 }
 
+/// What is not tried again, since it was not finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many inputs that are.
+    pub inputs: usize,
+    /// Fewer than these were finished.
+    pub are_most: bool,
+}
+
 /// What is tried again.
 pub(super) struct Again {
     /// The numbers of these inputs, the first one first.
     pub(super) numbers: Vec<u32>,
     /// New ones are made beside them.
     pub(super) makes_new: bool,
-    /// So many are left out that were not finished.
-    pub(super) left_out: usize,
+    /// The others that might be.
+    pub(super) left_out: LeftOut,
 }
 
 /// Inputs of a launch, by their numbers.
@@ -98,11 +107,13 @@ impl Made {
         numbers.extend(of(Was::Defined).skip(SURE));
         numbers.truncate(AGAIN);
         numbers.extend(of(Was::Undefined).take(least.saturating_sub(numbers.len())));
-        let mut left_out = of(Was::Unfinished).count();
-        let makes_new = numbers.len() < least && left_out == 0;
+        let unfinished = of(Was::Unfinished).count();
+        let makes_new = numbers.len() < least && unfinished == 0;
+        let finished = of(Was::Defined).chain(of(Was::Undefined)).count();
+        let mut left_out = LeftOut { inputs: unfinished, are_most: finished < unfinished };
         if numbers.is_empty() {
             numbers.extend(of(Was::Unfinished).take(least));
-            left_out = 0;
+            left_out = LeftOut::default();
         }
         Again { numbers, makes_new, left_out }
     }
@@ -172,5 +183,83 @@ impl Kept {
     pub(super) fn keep(&mut self, needs: Needs, made: Made) {
         self.0.push((needs, made));
         self.0.drain(..self.0.len().saturating_sub(LAUNCHES));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::image::{Dim, ImageAction, ImageOp, ImageOperands, Resource, TexelKind};
+    use crate::ir::{Op, Operand, Variable};
+    use crate::launch::build::tests::{buffer, code, launch, program};
+    use crate::lower::{SpecTarget, SpecValue};
+
+    fn variable(id: u32, class: StorageClass, resource: Option<Resource>) -> Variable {
+        let binding = resource.is_some().then_some((0, id));
+        Variable { class, resource, binding, ..buffer(id, 0, id) }
+    }
+
+    fn ty(dim: Dim) -> ImageType {
+        let texel = TexelKind::Float;
+        ImageType { dim, arrayed: false, multisampled: false, storage: true, format: None, texel, width: 32 }
+    }
+
+    fn image(dim: Dim) -> Option<Resource> {
+        Some(Resource::Image(ty(dim)))
+    }
+
+    fn asks(program: &mut Program, action: ImageAction) {
+        let (ty, operands) = (ty(Dim::Two), ImageOperands::default());
+        let op = ImageOp { action, dst: 0, image: Operand::register(0), ty, coordinate: None, operands };
+        program.functions.push(code(vec![Op::Image(Box::new(op))]));
+    }
+
+    fn all() -> Program {
+        let part = InterfacePart { name: "0".to_owned(), offset: 0, size: 4, varies: None };
+        program(vec![
+            buffer(1, 0, 1),
+            variable(2, StorageClass::UniformConstant, image(Dim::Two)),
+            variable(3, StorageClass::UniformConstant, Some(Resource::AccelerationStructure)),
+            variable(4, StorageClass::PushConstant, None),
+            Variable { interface: vec![part], ..variable(5, StorageClass::Input, None) },
+        ])
+    }
+
+    #[test]
+    fn inputs_are_kept_for_what_they_are_made_for_alone() {
+        let (usual, program) = (launch(1, 2, 2), all());
+        let of = |before: &Program, after: &Program, launch: &Launch, spec: &[Specialisation], seed| {
+            Needs::of(before, Some(after), (launch, spec), seed)
+        };
+        let needs = of(&program, &program, &usual, &[], 0);
+        assert!(needs.is_some());
+        // Ids, and what has no part in it.
+        let mut alike = all();
+        alike.variables.iter_mut().for_each(|variable| variable.id += 7);
+        alike.harvested.push(7);
+        assert_eq!(of(&alike, &program, &usual, &[], 0), needs);
+
+        let changes: [fn(&mut Program); 8] = [
+            |program| program.entry.name.push('2'),
+            |program| program.variables[0].size = 4,
+            |program| program.variables[1].resource = image(Dim::Three),
+            |program| program.variables[2].binding = Some((0, 9)),
+            |program| program.variables[3].size = 4,
+            |program| program.variables[4].interface[0].name.push('1'),
+            |program| asks(program, ImageAction::QuerySize { count: 2 }),
+            |program| asks(program, ImageAction::QueryLevels),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut other = all();
+            change(&mut other);
+            assert_ne!(of(&other, &program, &usual, &[], 0), needs, "{number}");
+            // Of after, what is bound.
+            let is_bound = (1..4).contains(&number);
+            assert_eq!(of(&program, &other, &usual, &[], 0) != needs, is_bound, "{number}");
+        }
+        assert_ne!(of(&program, &program, &launch(2, 2, 2), &[], 0), needs);
+        assert_ne!(of(&program, &program, &usual, &[], 1), needs);
+        let one = Specialisation { target: SpecTarget::SpecId(0), value: SpecValue::Text("1".to_owned()) };
+        assert_ne!(of(&program, &program, &usual, &[one], 0), needs);
     }
 }

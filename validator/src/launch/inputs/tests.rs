@@ -1,4 +1,4 @@
-use super::super::kept::Kept;
+use super::super::kept::{Kept, LeftOut};
 use super::*;
 use crate::launch::build::tests::{buffer, launch, program, slot};
 
@@ -217,11 +217,15 @@ fn inputs_that_served_are_varied() {
     assert!(mixed.iter().filter(some).count() > 10);
 }
 
-/// Inputs of a step of a pipeline, at least three, with how many were not finished before.
-fn kept<'p>(program: &'p Program, launch: &'p Launch, kept: &mut Kept) -> (Inputs<'p>, usize) {
+/// Inputs of a step of a pipeline, at least three, with those that were not finished before.
+fn kept<'p>(program: &'p Program, launch: &'p Launch, kept: &mut Kept) -> (Inputs<'p>, LeftOut) {
     let mut inputs = Inputs::new(program, None, launch, 16, 0, Chosen::default());
     let left_out = inputs.keep(kept, (program, program), (launch, &[]), 3);
     (inputs, left_out)
+}
+
+fn left(inputs: usize, are_most: bool) -> LeftOut {
+    LeftOut { inputs, are_most }
 }
 
 fn names(inputs: &mut Inputs, trial: &mut Trial<'_>, count: usize) -> Vec<String> {
@@ -249,7 +253,7 @@ fn a_step_of_a_pipeline_begins_with_the_inputs_on_which_before_was_defined() {
     let (mut second, left_out) = kept(&program, &launch, &mut known);
     let again = ["distinct", "boundary 2", &telling.name, "boundary 3"];
     assert_eq!(names(&mut second, &mut trial, 16), again);
-    assert_eq!((second.begun(), second.left(), left_out), (4, 0, 1));
+    assert_eq!((second.begun(), second.left(), left_out), (4, 0, left(1, false)));
     // Looks are at others than before.
     second.extend(9);
     let others = names(&mut second, &mut trial, 3);
@@ -282,11 +286,12 @@ fn a_step_of_a_pipeline_tries_others_where_before_is_defined_on_few() {
     };
     use Was::{Defined, Undefined, Unfinished};
     // As many as there are at least, of those on which it is not defined.
-    assert_eq!(again(&[Undefined; 5]), ("zeros, distinct, boundary 1".to_owned(), 0));
+    assert_eq!(again(&[Undefined; 5]), ("zeros, distinct, boundary 1".to_owned(), left(0, false)));
     assert_eq!(again(&[Undefined, Defined, Undefined, Undefined]).0, "distinct, zeros, boundary 1");
     // What was not finished, only where nothing else is known.
-    assert_eq!(again(&[Unfinished; 2]), ("zeros, distinct".to_owned(), 0));
-    assert_eq!(again(&[Defined, Unfinished]), ("zeros".to_owned(), 1));
+    assert_eq!(again(&[Unfinished; 2]), ("zeros, distinct".to_owned(), left(0, false)));
+    assert_eq!(again(&[Defined, Unfinished]), ("zeros".to_owned(), left(1, false)));
+    assert_eq!(again(&[Undefined, Unfinished, Unfinished]), ("zeros".to_owned(), left(2, true)));
     // New ones, where there were too few.
     assert_eq!(again(&[Defined]).0, "zeros, distinct, boundary 1, boundary 2");
 }
