@@ -1,10 +1,12 @@
 //! What the steps of a pipeline look at.
 
+use std::process::Command;
+
 use spirv_tv::check::{check_in_series, CheckReport, Searches, Watch};
 use spirv_tv::compare::Verdict;
 use spirv_tv::module::Module;
 
-use crate::texts::checker;
+use crate::texts::{checker, with};
 
 /// Stores a word in the next one, and where its square is 3, which that of none is, 3 more. Each place has so many dead
 /// instructions.
@@ -186,4 +188,62 @@ fn a_step_decides_nothing_where_most_inputs_of_the_step_before_were_not_finished
             "{unfinished} inputs of entry point 'main' were not tried again, as the step before has not finished them"
         )]
     );
+}
+
+#[test]
+fn launches_that_steps_have_nothing_left_for_are_named() {
+    let of_groups = |never| {
+        let text = with(&module(0, never), "%main \"main\"", "%main \"main\" %group");
+        let text = with(&text, "%block = OpTypeStruct %uint %uint", "%block = OpTypeStruct %uint %runs");
+        let text =
+            with(&text, "%to = OpAccessChain %p_uint %x %one", "%to = OpAccessChain %p_uint %x %one %number");
+        let declared = "%runs = OpTypeRuntimeArray %uint\n%vector = OpTypeVector %uint 3\n\
+                        %p_vector = OpTypePointer Input %vector\n%group = OpVariable %p_vector Input\n%block =";
+        let text = with(&text, "%block =", declared);
+        let read = "%groups = OpLoad %vector %group\n%number = OpCompositeExtract %uint %groups 0\n%from =";
+        let decorated =
+            "OpDecorate %runs ArrayStride 4\nOpDecorate %group BuiltIn WorkgroupId\nOpDecorate %block Buf";
+        with(&with(&text, "%from =", read), "OpDecorate %block Buf", decorated)
+    };
+    let reports = steps_of(&[0, 1, 2, 3, 4, 5].map(of_groups), &[], true);
+    let spent = |report: &CheckReport| {
+        let named = "main: not looked at with 4,1,1 or 1,1,1 workgroups, as the steps before have used what all share for that";
+        report.warnings.iter().any(|warning| warning == named)
+    };
+    let spent: Vec<bool> = reports.iter().map(spent).collect();
+    assert!(!spent[0] && spent[4], "{spent:?} {:?}", reports[4].warnings);
+}
+
+#[test]
+fn steps_look_at_no_other_specialisations_where_what_was_changed_runs() {
+    let specialised = |always| {
+        let text = with(&module(always, 0), "%three = OpConstant", "%three = OpSpecConstant");
+        with(&text, "OpDecorate %block Buf", "OpDecorate %three SpecId 0\nOpDecorate %block Buf")
+    };
+    let texts = [0, 1, 2].map(specialised);
+    let reports = steps_of(&texts, &[], true);
+    assert!(reports.iter().all(|report| report.choices.launch.len() > 1));
+    assert!(looked_at(&reports).iter().all(|count| (1..20).contains(count)), "{:?}", looked_at(&reports));
+}
+
+/// How many inputs `opt` looks at with these arguments where it says most.
+fn looked_at_by_opt(args: &[&str]) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("module.spvasm");
+    std::fs::write(&path, module(2, 0)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spirv-tv"));
+    let output = command.arg("opt").arg(&path).args(args).args(["--format", "json"]).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    let reports = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    reports.filter_map(|report| report["choices"]["inputs"]["looked_at"].as_u64()).max().unwrap()
+}
+
+#[test]
+fn one_pass_and_the_ends_of_a_pipeline_are_looked_at_like_any_pair() {
+    let dead = "--eliminate-dead-code-aggressive";
+    let several = looked_at_by_opt(&["--ccp", dead]);
+    assert!((1..20).contains(&several), "{several}");
+    for alone in [looked_at_by_opt(&[dead]), looked_at_by_opt(&["--ccp", dead, "--ends"])] {
+        assert!(alone > 20 * several, "{alone} {several}");
+    }
 }
