@@ -119,6 +119,10 @@ fn every_weakening_is_used_and_names_are_unique() {
     assert!(unused.is_empty(), "{unused:?}");
 }
 
+/// Further inputs are looked at with one of so many weakenings that are undone; of the others, so many are searched.
+const LOOKED_AT: usize = 4;
+const SEARCHED: u32 = 4;
+
 /// What a module does, its weakenings do too: a check with a weakening as before and the module as
 /// after must succeed. `without` are mutators to leave out.
 fn undo_weakenings(races: Races, ignored: &[ViolationKind], without: &[&str]) {
@@ -138,7 +142,12 @@ fn undo_weakenings(races: Races, ignored: &[ViolationKind], without: &[&str]) {
         let Some(loaded) = checker.to_mutate(&module) else { return Vec::new() };
         let mutants = Mutants::of(&loaded, WEAKENINGS, 0).valid;
         let mut complaints = Vec::new();
-        for mutant in mutants.into_iter().filter(|mutant| !without.contains(&mutant.mutator)) {
+        let given = checker.options.launch.inputs;
+        let wanted = mutants.into_iter().filter(|mutant| !without.contains(&mutant.mutator));
+        for (number, mutant) in wanted.enumerate() {
+            // Further inputs are looked at with some of them.
+            let looks = number.is_multiple_of(LOOKED_AT);
+            checker.options.launch.inputs = given.or((!looks).then_some(SEARCHED));
             let weaker = checker.made(mutant.module.words(), &mutant.name());
             let report = checker.check(&weaker, &module);
             let complaint = support::complaint(&report, subject.undecided.as_deref());
