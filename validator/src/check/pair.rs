@@ -382,10 +382,10 @@ impl Checker<'_> {
         unsupported.sort();
         unsupported.dedup();
         let counted: Vec<&Run> = runs.iter().filter(|run| launches::counts(&launches, run.launch)).collect();
-        let no_time: Vec<&Untried> =
+        let missed: Vec<&Untried> =
             untried.iter().filter(|one| launches::counts(&launches, one.launch)).collect();
         let of_launches = || counted.iter().copied();
-        let mut verdict = combined(of_launches(), no_time.iter().copied());
+        let mut verdict = combined(of_launches(), missed.iter().copied());
         if !unsupported.is_empty() || !reasons.is_empty() {
             verdict = verdict.min(Verdict::Inconclusive);
         }
@@ -393,9 +393,9 @@ impl Checker<'_> {
             reasons.extend(frozen.iter().map(|one| Reason::Frozen { spec_id: one.spec_id }));
             verdict = verdict.min(Verdict::Violates);
         }
-        let tried = Tried::of(of_launches(), no_time.iter().copied());
+        let tried = Tried::of(of_launches(), missed.iter().copied());
         if tried.too_few && verdict == Verdict::Inconclusive {
-            reasons.extend(no_time.iter().map(|one| one.reason()));
+            reasons.extend(missed.iter().map(|one| one.reason()));
         }
         let explains = |run: &&Run| !run.comparison.reasons.is_empty();
         let explained = !unsupported.is_empty() || !reasons.is_empty() || counted.iter().any(explains);

@@ -80,11 +80,13 @@ impl Made {
         self.0.get(&number).map(|entry| (entry.recipe.clone(), entry.input.clone()))
     }
 
-    /// Keeps an input, in place of another one where there are too many.
+    /// Keeps an input. Where there are too many, the last one goes that only looks have found: what became of those that were
+    /// searched is counted.
     pub(super) fn put(&mut self, number: u32, (recipe, input): (Recipe, Input), was: Was) {
         self.0.insert(number, Entry { recipe, input, was });
         if self.0.len() > KEPT {
-            let last = self.0.iter().max_by_key(|(number, entry)| (entry.was, **number));
+            let order = |number: u32, was: Was| (was == Was::Telling, was, number);
+            let last = self.0.iter().max_by_key(|(number, entry)| order(**number, entry.was));
             let last = last.map(|(number, _)| *number);
             last.map(|last| self.0.remove(&last));
         }
@@ -192,6 +194,7 @@ mod tests {
     use crate::ir::image::{Dim, ImageAction, ImageOp, ImageOperands, Resource, TexelKind};
     use crate::ir::{Op, Operand, Variable};
     use crate::launch::build::tests::{buffer, code, launch, program};
+    use crate::launch::values::Kind;
     use crate::lower::{SpecTarget, SpecValue};
 
     fn variable(id: u32, class: StorageClass, resource: Option<Resource>) -> Variable {
@@ -223,6 +226,22 @@ mod tests {
             variable(4, StorageClass::PushConstant, None),
             Variable { interface: vec![part], ..variable(5, StorageClass::Input, None) },
         ])
+    }
+
+    #[test]
+    fn what_was_not_finished_is_not_forgotten_for_what_looks_find() {
+        let program = program(vec![buffer(1, 0, 0)]);
+        let mut trial = |_: &crate::dispatch::Dispatch, _: &[u32]| None;
+        let inputs =
+            crate::launch::inputs::inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap();
+        let mut made = Made::default();
+        let searched = [Was::Undefined, Was::Unfinished, Was::Unfinished];
+        let looks = std::iter::repeat_n(Was::Telling, 2 * KEPT);
+        for (number, was) in (0..).zip(searched.into_iter().chain(looks)) {
+            made.put(number, (Recipe::of(Kind::Zeros, number), inputs[0].clone()), was);
+        }
+        assert_eq!(made.0.len(), KEPT);
+        assert_eq!(made.again(3).left_out, LeftOut { inputs: 2, are_most: true });
     }
 
     #[test]
